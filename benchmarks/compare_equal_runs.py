@@ -179,7 +179,7 @@ def excess(found: Sequence[RunSummary], statistic: Statistic) -> dict[str, float
 def raw_run(run: RunSummary) -> dict[str, Any]:
     """A run's trials and floors, from which everything here can be computed again."""
     return {
-        "run_id": run.run_id,
+        "run_id": run.run.id,
         "failed_checks": sorted({check.name for check in run.checks if check.verdict == "fail"}),
         "cells": {
             cell.stack_label: {s: [round(v, 7) for v in by_block(cell.trials, s).values()] for s in STATISTICS}

@@ -40,7 +40,7 @@ def example(run: str, root: Path) -> tuple[Path, ...]:
     summary = summarise(folder)
     found = answer(summary)
     if found.invalid_because:
-        raise SystemExit(f"{summary.run_id} is no example: {found.sentence}")
+        raise SystemExit(f"{summary.run.id} is no example: {found.sentence}")
     page, picture, readme = root / "reports" / "example.html", root / "docs" / "report.png", root / "README.md"
     text = readme.read_text(encoding="utf-8")
     if not _BLOCK.search(text):

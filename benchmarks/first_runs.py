@@ -97,14 +97,17 @@ def run(path: str) -> dict[str, Any]:
         if ended.returncode not in RAN:
             return {"exit": ended.returncode, "error": ended.stderr[-500:]}
         result = json.loads(ended.stdout)
-        summary = json.loads((Path(folder) / result["folder"] / "summary.json").read_text(encoding="utf-8"))
+        summary, checks = (
+            json.loads((Path(folder) / result["folder"] / name).read_text(encoding="utf-8"))
+            for name in ("summary.json", "checks.json")
+        )
         return {
             "exit": ended.returncode,
             "elapsed_s": round(time.monotonic() - began_s, 1),
             "lines": [f"{line['head']}: {line['text']}" for line in result["answer"]["lines"]],
             "checks": [
                 [c["name"], c["verdict"], c["cell"], c["explanation"]]
-                for c in summary["checks"]
+                for c in checks["checks"]
                 if c["verdict"] in ("warn", "fail")
             ],
             "comparisons": [

@@ -176,11 +176,11 @@ def run(experiment: Part, design: str) -> dict[str, Any]:
         if ended.returncode not in RAN:
             raise SystemExit(f"orch ended with {ended.returncode}:\n{ended.stderr[-2000:]}")
         results = folder / json.loads(ended.stdout)["folder"]
-        summary = json.loads((results / "summary.json").read_text(encoding="utf-8"))
-        return {"elapsed_s": round(elapsed_s, 1), **figures(summary), "between": between(results)}
+        summary, checks = (json.loads((results / f"{name}.json").read_text("utf-8")) for name in ("summary", "checks"))
+        return {"elapsed_s": round(elapsed_s, 1), **figures(summary, checks), "between": between(results)}
 
 
-def figures(summary: Mapping[str, Any]) -> dict[str, Any]:
+def figures(summary: Mapping[str, Any], checks: Mapping[str, Any]) -> dict[str, Any]:
     """What the table needs of a run."""
     wanted = (
         "stack",
@@ -200,7 +200,7 @@ def figures(summary: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "checks": [
             f"{c['name']}, {c['cell']}: {c['explanation']}"
-            for c in summary["checks"]
+            for c in checks["checks"]
             if c["verdict"] in ("warn", "fail")
         ],
     }

@@ -14,7 +14,7 @@ from orchestrator.evidence.collect import collect
 from orchestrator.evidence.conditions import conditions, settings
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.findings.compare import compare_cells, compare_costs
-from orchestrator.findings.summary import SCHEMA_VERSION, RunSummary
+from orchestrator.findings.summary import SCHEMA_VERSION, MeasuredRun, RunSummary
 from orchestrator.findings.validity import invalid_cells, withhold
 from orchestrator.questions import registry
 from orchestrator.questions.base import Basis
@@ -23,6 +23,7 @@ from orchestrator.questions.capacity.excuse import excused
 from orchestrator.questions.capacity.expand import last_attempts
 from orchestrator.questions.stalls import find as stalls
 from orchestrator.results.folder import RunFolder
+from orchestrator.results.manifest import Manifest
 from orchestrator.shapes import decode_json
 
 
@@ -43,25 +44,16 @@ def summarise(run: RunFolder, *, is_modelled: bool = False) -> RunSummary:
     cells = summarise_cells(evidence)
     invalid = invalid_cells(cells, checks)
     summary = RunSummary(
-        run_id=manifest.run_id,
-        name=plan.name,
-        question=plan.question,
-        started_at=manifest.started_at,
-        ended_at=manifest.ended_at,
-        state=manifest.state,
+        run=_measured(run, manifest, plan),
         conditions=conditions(evidence),
         cells=cells,
         floors=evidence.floors,
         comparisons=withhold(compare_cells(plan, cells, invalid), invalid) if searched is None else (),
         costs=withhold(compare_costs(plan, cells, invalid), invalid) if searched is None else (),
         checks=checks,
-        warnings=manifest.warnings,
-        failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),
-        repeat_command=_repeat_command(plan.experiment_path, plan.overrides, "referee" if manifest.referee else "run"),
         settings=settings(evidence),
         plan=manifest.plan,
         matters=plan.matters,
-        manifest_sha256=_manifest_sha256(run),
     )
     basis = Basis(
         run=run,
@@ -73,6 +65,22 @@ def summarise(run: RunFolder, *, is_modelled: bool = False) -> RunSummary:
         is_modelled=is_modelled,
     )
     return replace(summary, findings=registry.find(basis))
+
+
+def _measured(run: RunFolder, manifest: Manifest, plan: Plan) -> MeasuredRun:
+    verb = "referee" if manifest.referee else "run"
+    return MeasuredRun(
+        id=manifest.run_id,
+        name=plan.name,
+        question=plan.question,
+        started_at=manifest.started_at,
+        ended_at=manifest.ended_at,
+        state=manifest.state,
+        warnings=manifest.warnings,
+        failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),
+        repeat_command=_repeat_command(plan.experiment_path, plan.overrides, verb),
+        manifest_sha256=_manifest_sha256(run),
+    )
 
 
 def _searched(run: RunFolder) -> Plan | None:

@@ -104,8 +104,8 @@ def cut(
     machine: str,
 ) -> Kept:
     """What is kept of a run; InvalidMeasurement of one that did not come to its end."""
-    if summary.state != "complete":
-        raise InvalidMeasurement(f"run {summary.run_id} is {summary.state}", hint="make it again")
+    if summary.run.state != "complete":
+        raise InvalidMeasurement(f"run {summary.run.id} is {summary.run.state}", hint="make it again")
     invalid = invalid_cells(summary.cells, summary.checks)
     told = dict(summary.conditions)
     return Kept(
@@ -115,9 +115,9 @@ def cut(
         experiment=experiment,
         overrides=overrides,
         orch=orch,
-        run_id=summary.run_id,
-        started_at=summary.started_at,
-        ended_at=summary.ended_at,
+        run_id=summary.run.id,
+        started_at=summary.run.started_at,
+        ended_at=summary.run.ended_at,
         machine=machine,
         facts={fact: told[fact] for fact in _FACTS if fact in told},
         versions=_versions(summary),

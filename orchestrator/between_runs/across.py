@@ -74,23 +74,23 @@ def compare_runs(
 
     `history`: runs equal to `old`, from `measured_runs.equal_runs`.
     """
-    if new.run_id == old.run_id:
-        raise UsageError(f"{new.run_id} is given twice: there is nothing to compare", hint="name two different runs")
+    if new.run.id == old.run.id:
+        raise UsageError(f"{new.run.id} is given twice: there is nothing to compare", hint="name two different runs")
     obstacles = environments.obstacles(new, old)
     matched, alone = matching.match(new, old)
     if not matched:
         obstacles += alone[:_MOST_NAMED] or ["one of them has no cell"]
     if obstacles:
         raise UsageError(
-            f"runs {new.run_id} and {old.run_id} cannot be compared: {'; '.join(obstacles)}",
+            f"runs {new.run.id} and {old.run.id} cannot be compared: {'; '.join(obstacles)}",
             hint="measure both under the same conditions; each run's own stacks compare with `orch compare RUN`",
         )
     margin = min(new.matters, old.matters)
     pairs = [_pair(new, old, cells, statistic) for cells in matched]
     rows = _rows(new, old, pairs, statistic, history, margin)
     return RunComparison(
-        of=new.run_id,
-        reference=old.run_id,
+        of=new.run.id,
+        reference=old.run.id,
         statistic=statistic,
         margin=margin,
         rows=rows,
@@ -106,7 +106,7 @@ def compare_within(run: RunSummary, statistic: Statistic) -> RunComparison:
     chosen = [c for c in run.comparisons if c.statistic == statistic and not c.control]
     if not chosen:
         raise UsageError(
-            f"run {run.run_id} has a single stack: there is nothing to compare within it",
+            f"run {run.run.id} has a single stack: there is nothing to compare within it",
             hint="give a second run: `orch compare NEW OLD`",
         )
     references = quantities.listed(list(dict.fromkeys(c.compared_with for c in chosen)))
@@ -126,7 +126,7 @@ def compare_within(run: RunSummary, statistic: Statistic) -> RunComparison:
         )
         for c in chosen
     )
-    return RunComparison(of=run.run_id, reference=references, statistic=statistic, margin=run.matters, rows=rows)
+    return RunComparison(of=run.run.id, reference=references, statistic=statistic, margin=run.matters, rows=rows)
 
 
 def _pair(new: RunSummary, old: RunSummary, cells: tuple[CellSummary, CellSummary], statistic: Statistic) -> Pair:
@@ -175,7 +175,7 @@ def _share_above_ping(run: RunSummary, cell: CellSummary, statistic: Statistic) 
 def _failed_checks(run: RunSummary, cell: CellSummary) -> Iterator[str]:
     failed = _checks(run, cell, "fail")
     if failed:
-        yield f"in {run.run_id} a check failed: {', '.join(failed)}"
+        yield f"in {run.run.id} a check failed: {', '.join(failed)}"
 
 
 def _unlike(run: RunSummary, compared: Comparison) -> Iterator[str]:
@@ -187,7 +187,7 @@ def _unlike(run: RunSummary, compared: Comparison) -> Iterator[str]:
 
 def _warnings(run: RunSummary, cell: CellSummary) -> Iterator[str]:
     if names := _checks(run, cell, "warn"):
-        yield f"in {run.run_id} {'a check warns' if len(names) == 1 else 'checks warn'}: {', '.join(names)}"
+        yield f"in {run.run.id} {'a check warns' if len(names) == 1 else 'checks warn'}: {', '.join(names)}"
 
 
 def _checks(run: RunSummary, cell: CellSummary, verdict: CheckVerdict) -> list[str]:

@@ -62,7 +62,7 @@ def noises(new: tuple[RunSummary, str], old: tuple[RunSummary, str]) -> list[str
     """
     mine, theirs = noise_of(*new), noise_of(*old)
     overloaded = [
-        f"in {run.run_id} the machine was overloaded: something waited for a CPU that others used for "
+        f"in {run.run.id} the machine was overloaded: something waited for a CPU that others used for "
         f"{quantities.percent(waited)} of a trial"
         for run, noise in ((new[0], mine), (old[0], theirs))
         if (waited := noise.get("pressure", 0.0)) > OVERLOADED

@@ -55,8 +55,8 @@ def match(new: RunSummary, old: RunSummary) -> tuple[list[tuple[CellSummary, Cel
     paired = {partner.id for _, partner in pairs}
     alone_old = [(measured, cell) for measured, cell in by_run[1] if cell.id not in paired]
     differences = [
-        *_alone(alone_new, new.run_id, alone_old or by_run[1]),
-        *_alone(alone_old, old.run_id, alone_new or by_run[0]),
+        *_alone(alone_new, new.run.id, alone_old or by_run[1]),
+        *_alone(alone_old, old.run.id, alone_new or by_run[0]),
     ]
     return pairs, differences
 

@@ -45,7 +45,7 @@ def read_summaries(folders: Iterable[RunFolder]) -> list[dict[str, Any]]:
         with suppress(OSError, ValueError):
             summary, _ = read_sealed(folder.path / "summary.json")
             if summary.get("schema_version") == SCHEMA_VERSION:
-                summaries.setdefault(summary["run_id"], summary)
+                summaries.setdefault(summary["run"]["id"], summary)
     return list(summaries.values())
 
 
@@ -55,13 +55,13 @@ def equal_runs(to: RunSummary, summaries: Sequence[Mapping[str, Any]], *, withou
     One with other fields than this orch writes is equal to none.
     """
     pattern = json.loads(json.dumps({"conditions": to.conditions, "settings": to.settings}))
-    left_out = {to.run_id, *without}
+    left_out = {to.run.id, *without}
     wanted = fingerprint(to.plan)
     alike = [
         run
         for run in summaries
-        if run["run_id"] not in left_out
-        and run["state"] == "complete"
+        if run["run"]["id"] not in left_out
+        and run["run"]["state"] == "complete"
         and not any(check["verdict"] == "fail" for check in run["checks"])
         and fingerprint(run["plan"]) == wanted
         and are_alike(run, pattern)
@@ -69,7 +69,7 @@ def equal_runs(to: RunSummary, summaries: Sequence[Mapping[str, Any]], *, withou
     equal = []
     for run in alike:
         with suppress(ValueError):
-            equal.append(EqualRun(run_id=run["run_id"], means=_means(summary_of(run))))
+            equal.append(EqualRun(run_id=run["run"]["id"], means=_means(summary_of(run))))
     return equal
 
 
@@ -79,7 +79,7 @@ def beside(new: RunSummary, old: RunSummary, *folders: RunFolder) -> list[EqualR
     roots = dict.fromkeys(path.parent for path in compared)
     folders_beside = [folder for root in roots for folder in runs(root)[-_RUNS_READ:]]
     summaries = read_summaries(folder for folder in folders_beside if folder.path.resolve() not in compared)
-    return equal_runs(old, summaries, without=[new.run_id])
+    return equal_runs(old, summaries, without=[new.run.id])
 
 
 def fingerprint(plan: Mapping[str, Any]) -> str:

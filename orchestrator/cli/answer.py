@@ -66,7 +66,7 @@ def prediction(summary: RunSummary) -> str:
     model = PREDICTION.of(summary)
     if model is None or not model.fits or answer(summary).cannot_answer:
         return ""
-    return f"{trust(model.judged)} A place of your own: `orch predict {summary.run_id} --rtt 80ms --bytes 20kB`."
+    return f"{trust(model.judged)} A place of your own: `orch predict {summary.run.id} --rtt 80ms --bytes 20kB`."
 
 
 # ---- tables

@@ -14,6 +14,7 @@ from orchestrator.experiment.plan.plan import Cell, Operation
 from orchestrator.findings.block_values import by_block
 from orchestrator.findings.summary import (
     CellSummary,
+    Counts,
     Details,
     Floors,
     FloorSummary,
@@ -36,8 +37,6 @@ def summarise_cells(run: RunEvidence) -> tuple[CellSummary, ...]:
 
 def _summarise(cell: CellEvidence, run: RunEvidence) -> CellSummary:
     trials = tuple(replace(t.summary, held_up=host_noise.held_up(cell, t)) for t in cell.trials if t.summary)
-    parts = [part for trial in cell.trials for part in trial.parts]
-    outcomes = sum((Counter(part.done.outcomes) for part in parts), Counter[str]())
     errors = sum((Counter(trial.errors) for trial in cell.trials), Counter[str]())
     return CellSummary(
         id=cell.cell.id,
@@ -51,14 +50,15 @@ def _summarise(cell: CellEvidence, run: RunEvidence) -> CellSummary:
         load=quantities.of_load(cell.cell.load, cell.cell.kind, cell.cell.calls, at_once=cell.cell.is_at_once),
         kind=cell.cell.kind,
         distribution=cell.distribution,
-        replies=replace(cell.replies, curve=()) if cell.replies and errors else None,
         median_interval=_median_interval(trials, run),
         trials=trials,
-        planned_trials=cell.planned,
-        failed_trials=len(cell.failed),
-        requests=sum(t.totals.ok for t in cell.trials) + errors.total(),
-        errors=dict(errors),
-        not_sent=sum(t.not_sent for t in cell.trials),
+        counts=Counts(
+            planned_trials=cell.planned,
+            failed_trials=len(cell.failed),
+            requests=sum(t.totals.ok for t in cell.trials) + errors.total(),
+            errors=dict(errors),
+            not_sent=sum(t.not_sent for t in cell.trials),
+        ),
         throughput_per_s=_throughput(cell.trials),
         sizes=Sizes(
             body=_body_bytes(cell.trials),
@@ -66,18 +66,25 @@ def _summarise(cell: CellEvidence, run: RunEvidence) -> CellSummary:
             packets=_per_request(cell.trials, "segments_sent", "segments_received"),
         ),
         floors=Floors(tcp=_floor(run.floors, "tcp", cell), ping=_floor(run.floors, "ping", cell)),
-        strip=cell.strip,
         means=over_trials([trial.values for trial in trials])
         | ({GOODPUT: mean} if (mean := goodput(content(cell.operation, cell.cell), trials)) else {}),
-        details=Details(
-            parts=cell.parts_ms,
-            mixed=cell.mixed,
-            stream=cell.stream,
-            connections=_connections(cell),
-            outcomes=dict(outcomes),
-            store_times=store_times.of_cell([trial.record for trial in cell.trials]),
-            over_fetched_bytes=_middle(part.done.over_fetched_bytes for part in parts),
-        ),
+        details=_details(cell, has_errors=bool(errors)),
+    )
+
+
+def _details(cell: CellEvidence, *, has_errors: bool) -> Details:
+    parts = [part for trial in cell.trials for part in trial.parts]
+    outcomes = sum((Counter(part.done.outcomes) for part in parts), Counter[str]())
+    return Details(
+        replies=replace(cell.replies, curve=()) if cell.replies and has_errors else None,
+        strip=cell.strip,
+        parts=cell.parts_ms,
+        mixed=cell.mixed,
+        stream=cell.stream,
+        connections=_connections(cell),
+        outcomes=dict(outcomes),
+        store_times=store_times.of_cell([trial.record for trial in cell.trials]),
+        over_fetched_bytes=_middle(part.done.over_fetched_bytes for part in parts),
     )
 
 

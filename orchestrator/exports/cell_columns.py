@@ -141,12 +141,12 @@ _CELLS_OWN: tuple[Column, ...] = (
     text("stack_id", "id of the stack, as in samples", lambda cell: cell.stack),
     text("kind", "call, task, stream or codec: what one sample is of", lambda cell: cell.kind),
     text("load", "the load in words", lambda cell: cell.load),
-    whole("planned_trials", "trials that were planned", lambda cell: cell.planned_trials),
+    whole("planned_trials", "trials that were planned", lambda cell: cell.counts.planned_trials),
     whole("trials", "trials that the figures are of", lambda cell: len(cell.trials)),
-    whole("failed_trials", "trials that failed as a whole", lambda cell: cell.failed_trials),
-    whole("requests", "measured requests (tasks, events, messages), all trials", lambda cell: cell.requests),
-    whole("errors", "of those, without a right reply", lambda cell: cell.failed),
-    whole("not_sent", "due in an open loop, and never sent", lambda cell: cell.not_sent),
+    whole("failed_trials", "trials that failed as a whole", lambda cell: cell.counts.failed_trials),
+    whole("requests", "measured requests (tasks, events, messages), all trials", lambda cell: cell.counts.requests),
+    whole("errors", "of those, without a right reply", lambda cell: cell.counts.failed),
+    whole("not_sent", "due in an open loop, and never sent", lambda cell: cell.counts.not_sent),
     *_statistics(),
     *_stream(),
     *_rates(),
@@ -171,10 +171,10 @@ COLUMNS: tuple[Column, ...] = (
 def cell_rows(summary: RunSummary) -> list[Row]:
     """Return a row for each cell of the run, in the order of its plan, with every one of `COLUMNS`."""
     of_run: dict[str, Value] = {
-        "run": summary.run_id,
-        "experiment": summary.name,
-        "state": summary.state,
-        "started_at": summary.started_at,
+        "run": summary.run.id,
+        "experiment": summary.run.name,
+        "state": summary.run.state,
+        "started_at": summary.run.started_at,
         "run_failed_checks": BETWEEN.join(failed_names(summary.checks)),
     }
     distances = distances_of(summary)

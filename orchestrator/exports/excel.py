@@ -41,7 +41,7 @@ def write(runs: Sequence[JudgedRun], path: Path, columns: Sequence[Column], piec
     with output(path, AGAIN) as partial, tempfile.TemporaryDirectory(prefix="orch-export-") as scratch:
         book = xlsxwriter.Workbook(file, {"constant_memory": True, "tmpdir": scratch})
         # The same runs give the same file.
-        book.set_properties({"created": datetime.fromisoformat(runs[-1].summary.started_at).replace(tzinfo=None)})
+        book.set_properties({"created": datetime.fromisoformat(runs[-1].summary.run.started_at).replace(tzinfo=None)})
         bold = book.add_format({"bold": True})
         summary = _Sheet(book, "summary", len(cell_columns.COLUMNS))
         for run in runs:

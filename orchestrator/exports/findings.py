@@ -13,12 +13,12 @@ from orchestrator.wording.answer import answer
 from orchestrator.wording.left_out import invalid_numbers, verdicts
 
 RUN_COLUMNS = (
-    text("run", "id of the run", lambda run: run.run_id),
-    text("experiment", "name of the experiment", lambda run: run.name),
-    text("question", "the question of the experiment", lambda run: run.question),
-    text("state", "complete, or interrupted", lambda run: run.state),
-    text("started_at", "when the run began, ISO 8601, UTC", lambda run: run.started_at),
-    text("ended_at", "when it ended", lambda run: run.ended_at),
+    text("run", "id of the run", lambda run: run.run.id),
+    text("experiment", "name of the experiment", lambda run: run.run.name),
+    text("question", "the question of the experiment", lambda run: run.run.question),
+    text("state", "complete, or interrupted", lambda run: run.run.state),
+    text("started_at", "when the run began, ISO 8601, UTC", lambda run: run.run.started_at),
+    text("ended_at", "when it ended", lambda run: run.run.ended_at),
     text("answer", "the first sentence of its report", lambda run: answer(run).sentence),
     text("checks", "how many checks passed, warn, failed", lambda run: verdicts(run.checks)),
     text(

@@ -109,7 +109,7 @@ def pieces(folder: RunFolder, summary: RunSummary) -> Iterator[Piece]:
         cell = cells[trial.cell]
         failed = failed_in(cell.id, summary.checks)
         of_trial: dict[str, Value] = {
-            "run": summary.run_id,
+            "run": summary.run.id,
             "cell": cell.id,
             "trial": trial.index,
             "valid": not failed,

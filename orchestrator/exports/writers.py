@@ -132,7 +132,7 @@ def _dataset(runs: Sequence[JudgedRun], path: Path) -> int:
     count, parts = 0, Counter[Path]()
     with exported_folder(path) as partial:
         for run, piece in _pieces(runs, raw=True):
-            folder = partial / f"run={quote(run.summary.run_id, safe='')}" / f"cell={quote(piece.cell, safe='')}"
+            folder = partial / f"run={quote(run.summary.run.id, safe='')}" / f"cell={quote(piece.cell, safe='')}"
             folder.mkdir(parents=True, exist_ok=True)
             with (folder / f"part-{parts[folder]:05}.parquet").open("wb") as file:
                 texts = [c.name for c in samples.COLUMNS if c.type == "text"]

@@ -113,10 +113,10 @@ def why_no_value(cell: CellSummary, statistic: str) -> Reason | None:
     """
     if any(outcome.startswith(FAILS) for outcome in cell.details.outcomes):
         return because(ReasonKind.UNDECODABLE, cells=(cell.id,))
-    if not cell.trials and cell.failed_trials:
-        return because(ReasonKind.NO_TRIAL, cells=(cell.id,), failed=cell.failed_trials)
+    if not cell.trials and cell.counts.failed_trials:
+        return because(ReasonKind.NO_TRIAL, cells=(cell.id,), failed=cell.counts.failed_trials)
     if blocks := censored_blocks(cell.trials, statistic):
-        share = cell.failed / cell.requests if cell.requests else 1.0
+        share = cell.counts.failed / cell.counts.requests if cell.counts.requests else 1.0
         return _of_blocks(ReasonKind.CENSORED, cell, len(blocks), share=share)
     if blocks := missing_blocks(cell.trials, statistic):
         return _of_blocks(ReasonKind.MISSING, cell, len(blocks))
@@ -132,7 +132,7 @@ def moved(cell: CellSummary, statistic: str, margin: float) -> Reason | None:
     moves = "p99" if statistic in SPREADS else statistic  # the slowest make the spread
     factors = [trial.unsent_moves[moves] for trial in cell.trials if moves in trial.unsent_moves]
     blocks = sum(factor is None or factor > 1 + margin for factor in factors)
-    return _of_blocks(ReasonKind.UNSENT, cell, blocks, share=cell.share_unsent) if blocks else None
+    return _of_blocks(ReasonKind.UNSENT, cell, blocks, share=cell.counts.share_unsent) if blocks else None
 
 
 def lost(cell: CellSummary, reference: CellSummary, standing: Standing) -> Reason | None:
@@ -142,14 +142,14 @@ def lost(cell: CellSummary, reference: CellSummary, standing: Standing) -> Reaso
     neither faster nor a tie: the lost ones may be the slow ones.
     """
     sides = {"faster": (cell,), "slower": (reference,), "tie": (cell, reference)}.get(standing, ())
-    failed = [side for side in sides if side.failed_trials]
+    failed = [side for side in sides if side.counts.failed_trials]
     if not failed:
         return None
     return because(
         ReasonKind.SURVIVORS,
         cells=tuple(side.id for side in failed),
-        failed=sum(side.failed_trials for side in failed),
-        of=sum(len(side.trials) + side.failed_trials for side in failed),
+        failed=sum(side.counts.failed_trials for side in failed),
+        of=sum(len(side.trials) + side.counts.failed_trials for side in failed),
     )
 
 

@@ -184,12 +184,12 @@ def planned_comparisons(plan: Plan) -> int:
 
 
 def _spread(plan: Plan, history: Sequence[dict[str, Any]]) -> tuple[float, str | None]:
-    alone = [run for run in history if SHARED not in run.get("warnings", ())]
-    same = [run for run in alone if run.get("name") == plan.name]
+    alone = [run for run in history if SHARED not in run["run"]["warnings"]]
+    same = [run for run in alone if run["run"]["name"] == plan.name]
     work = plan.provider, {cell.kind for cell in plan.cells}
     plans = [(run, run.get("plan") or {}) for run in alone]
     alike = [r for r, p in plans if (p.get("provider"), {cell.get("kind") for cell in p.get("cells", ())}) == work]
     for run in (*same, *alike):  # of the same provider and kinds of work: its blocks may differ as this one's will
         if sd := spread_of(run.get("comparisons", ())):
-            return sd, str(run["run_id"])
+            return sd, str(run["run"]["id"])
     return DEFAULT_SD, None

@@ -157,14 +157,38 @@ class Floors:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Details:
-    """What only some kinds of work have; empty or None in others.
+class Counts:
+    """Trials and requests of a cell. `errors` by their kind."""
 
-    `parts`: of a task or a codec, in their order. `mixed`: each operation of a mix. `connections`: how many carried the
-    requests of a trial (the median over trials). `outcomes`: of records read by another schema, how often each came.
-    `store_times`: with a store. `over_fetched_bytes`: of a sample's reply, that nobody needs.
+    planned_trials: int = 0
+    failed_trials: int
+    requests: int
+    errors: dict[str, int]
+    not_sent: int = 0  # due in an open loop, and not sent before the window closed: neither replies nor errors
+
+    @property
+    def failed(self) -> int:
+        """Measured requests without a right reply."""
+        return sum(self.errors.values())
+
+    @property
+    def share_unsent(self) -> float:
+        """Of the requests that were due in an open loop, those that were not sent."""
+        return self.not_sent / (self.requests + self.not_sent) if self.not_sent else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Details:
+    """What only some cells have; empty or None in others.
+
+    `replies`: the right replies alone, where not every request got one. `strip`: for charts over time. `parts`: of a task
+    or a codec, in their order. `mixed`: each operation of a mix. `connections`: how many carried the requests of a trial
+    (the median over trials). `outcomes`: of records read by another schema, how often each came. `store_times`: with a
+    store. `over_fetched_bytes`: of a sample's reply, that nobody needs.
     """
 
+    replies: Distribution | None = None
+    strip: Strip | None = None
     parts: tuple[PartSummary, ...] = ()
     mixed: tuple[MixedSummary, ...] = ()
     stream: StreamSummary | None = None
@@ -189,18 +213,12 @@ class CellSummary:
     load: str  # in words, e.g. "1,000 requests, 1 in flight"
     kind: Kind = "call"
     distribution: Distribution | None  # None: no successful sample
-    replies: Distribution | None = None  # the right replies alone; None where every request got one, or none did
     median_interval: Interval | None
     trials: tuple[TrialSummary, ...]
-    planned_trials: int = 0
-    failed_trials: int
-    requests: int
-    errors: dict[str, int]
-    not_sent: int = 0  # due in an open loop, and not sent before the window closed: neither replies nor errors
+    counts: Counts
     throughput_per_s: float | None  # right replies of all trials over the sum of their windows, less pauses
     sizes: Sizes = Sizes()
     floors: Floors = Floors()
-    strip: Strip | None
     means: dict[str, Mean] = field(default_factory=dict)  # of the values that every trial has, by name (`trial_values`)
     details: Details = Details()
 
@@ -244,16 +262,6 @@ class CellSummary:
         """The median less the TCP floor, ms."""
         median = self.distribution.median if self.distribution else None
         return None if median is None or self.floors.tcp is None else median - self.floors.tcp
-
-    @property
-    def failed(self) -> int:
-        """Measured requests without a right reply."""
-        return sum(self.errors.values())
-
-    @property
-    def share_unsent(self) -> float:
-        """Of the requests that were due in an open loop, those that were not sent."""
-        return self.not_sent / (self.requests + self.not_sent) if self.not_sent else 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -335,22 +343,29 @@ class Comparison:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunSummary:
-    """All that later rooms read of a run: which it was, how and under which conditions it was made, and what came of it."""
+class MeasuredRun:
+    """Which run it was, and how it went."""
 
-    run_id: str
-    name: str
+    id: str
+    name: str  # of the experiment
     question: str
     started_at: str
     ended_at: str | None
     state: str
-    conditions: tuple[tuple[str, str], ...]  # what, value: CPU, kernel, pinning, governor, versions...
     warnings: tuple[str, ...]  # while it was made, as its manifest has them
     failed_trials: tuple[dict[str, Any], ...]
     repeat_command: str
-    settings: dict[str, dict[str, Any]] = field(default_factory=dict)  # per stack label: versions and settings
-    plan: dict[str, Any] = field(default_factory=dict)
     manifest_sha256: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSummary:
+    """All that later rooms read of a run: which it was, under which conditions it was made, and what came of it."""
+
+    run: MeasuredRun
+    plan: dict[str, Any] = field(default_factory=dict)
+    conditions: tuple[tuple[str, str], ...]  # what, value: CPU, kernel, pinning, governor, versions...
+    settings: dict[str, dict[str, Any]] = field(default_factory=dict)  # per stack label: versions and settings
     matters: float = 0.05  # a relative difference below this does not matter to the question (0.05: 5 %)
     schema_version: int = SCHEMA_VERSION
     cells: tuple[CellSummary, ...]

@@ -73,7 +73,7 @@ class Disturbance:
 def disturbances(summary: RunSummary, compared: Container[str | None]) -> tuple[Disturbance, ...]:
     """Return what was loud in a third of the trials of a compared cell: a single trial makes no interval wide."""
     seen = [check.evidence for check in summary.checks if check.name == "noise" and check.cell in compared]
-    loud = [Disturbance(SHARED)] if SHARED in summary.warnings else []
+    loud = [Disturbance(SHARED)] if SHARED in summary.run.warnings else []
     for kind, limit in LIMITS.items():
         often = [evidence for evidence in seen if evidence.get("in_a_third", {}).get(kind, 0.0) > limit]
         most = max((evidence.get(kind) or 0.0 for evidence in often), default=0.0)

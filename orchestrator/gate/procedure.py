@@ -184,4 +184,4 @@ class Gate:
 def _failed(summary: RunSummary, label: str) -> float:
     """The share of requests without a right reply."""
     cells = [cell for cell in summary.cells if cell.stack_label == label]
-    return sum(cell.failed for cell in cells) / max(1, sum(cell.requests for cell in cells))
+    return sum(cell.counts.failed for cell in cells) / max(1, sum(cell.counts.requests for cell in cells))

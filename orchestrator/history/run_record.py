@@ -44,7 +44,7 @@ def _read(folder: RunFolder) -> RunRecord:
     content = content_of(folder.path)
     digest = hashlib.sha256(content).hexdigest() if content is not None else ""
     summary, trouble = _summary(folder.path, digest)
-    if summary is None or summary.manifest_sha256 != digest:
+    if summary is None or summary.run.manifest_sha256 != digest:
         stored(folder.path)  # what analysis has read, it has checked
     journal = folder.journal_state()
     begin = journal.begin
@@ -52,7 +52,7 @@ def _read(folder: RunFolder) -> RunRecord:
         raise Damaged(folder.path / "journal.jsonl", "it does not say how the run began")
     folder.require_as_written("plan.json", begin)
     plan = read_own_json(folder.path / "plan.json")
-    if summary is not None and summary.run_id != begin["run_id"]:
+    if summary is not None and summary.run.id != begin["run_id"]:
         summary, trouble = None, _EARLIER
     return RunRecord(
         id=folder.path.name,
@@ -101,8 +101,8 @@ def _cell(run: RunSummary, cell: CellSummary) -> CellRecord:
         p99_interval=_interval(cell, "p99"),
         throughput=cell.throughput_per_s,
         throughput_interval=times and (1 / times[1], 1 / times[0]),  # of times per request
-        requests=cell.requests,
-        errors=cell.failed,
+        requests=cell.counts.requests,
+        errors=cell.counts.failed,
         failed_checks=failed_in(cell.id, run.checks),
         evidence=_evidence(run, cell),
     )
@@ -134,7 +134,7 @@ def _summary(folder: Path, manifest_sha256: str) -> tuple[RunSummary | None, str
         return None, f"summary.json is of another version of orch: {_AGAIN}"
     except (ValueError, OSError):
         return None, f"summary.json was changed or damaged: {_AGAIN}"
-    return (summary, "") if summary.manifest_sha256 in ("", manifest_sha256) else (None, _EARLIER)
+    return (summary, "") if summary.run.manifest_sha256 in ("", manifest_sha256) else (None, _EARLIER)
 
 
 def _hosts(journal: JournalState) -> tuple[str, ...]:

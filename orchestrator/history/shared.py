@@ -81,7 +81,7 @@ def record_of(folder: RunFolder, summary: RunSummary) -> RunRecord:
     if folder.is_in_progress:
         raise UsageError(f"run {folder.id} is still in progress", hint="wait until it has ended")
     record = replace(run_record.read_run(folder), **run_record.of_summary(summary), trouble="")
-    return replace(record, id=summary.run_id)
+    return replace(record, id=summary.run.id)
 
 
 def publish(index: Index, record: RunRecord) -> None:

@@ -66,7 +66,7 @@ def page_with_run(run: RunFolder, summary: RunSummary) -> str:
     files = run.manifest().files
     if (rows := sum(declared_rows(inside(run.path, path)) for path in files)) > MOST_ROWS:
         raise UsageError(
-            f"{summary.run_id} has {rows:,} samples; a report carries at most {MOST_ROWS:,}",
+            f"{summary.run.id} has {rows:,} samples; a report carries at most {MOST_ROWS:,}",
             hint="leave --samples out, and send the run folder",
         )
     contents = {MANIFEST: run.manifest_bytes(), SUMMARY: summary.to_json().encode()}

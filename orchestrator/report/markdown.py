@@ -29,7 +29,7 @@ def markdown(summary: RunSummary) -> str:
 
 
 def _lines(summary: RunSummary) -> Iterator[str]:
-    yield f"# {_text(summary.question or summary.name)}"
+    yield f"# {_text(summary.run.question or summary.run.name)}"
     yield ""
     result = answer(summary)
     for each in result.lines:
@@ -47,12 +47,12 @@ def _lines(summary: RunSummary) -> Iterator[str]:
     yield ""
     yield from _checks(summary)
     yield ""
-    state = "" if summary.state == "complete" else f", {_text(summary.state)}"
-    yield f"Run `{_code(summary.run_id)}`, {_text(moment(summary.started_at))}{state}. Repeat it:"
+    state = "" if summary.run.state == "complete" else f", {_text(summary.run.state)}"
+    yield f"Run `{_code(summary.run.id)}`, {_text(moment(summary.run.started_at))}{state}. Repeat it:"
     yield ""
-    yield f"    {one_line(summary.repeat_command)}"
+    yield f"    {one_line(summary.run.repeat_command)}"
     yield ""
-    yield f"The whole report: `orch report {_code(summary.run_id)}`"
+    yield f"The whole report: `orch report {_code(summary.run.id)}`"
 
 
 def _table(table: Table) -> Iterator[str]:

@@ -28,7 +28,7 @@ def render(summary: RunSummary, samples_inside: int = 0) -> str:
     """Return the report's HTML; the same summary gives the same text."""
     return render_page(
         "report.html",
-        title=f"{summary.name} · {summary.run_id}",
+        title=f"{summary.run.name} · {summary.run.id}",
         every_page=marks(summary),
         report=Report(summary=summary, samples_inside=samples_inside),
     )
@@ -36,7 +36,7 @@ def render(summary: RunSummary, samples_inside: int = 0) -> str:
 
 def default_path(summary: RunSummary, reports: Path) -> Path:
     """Return `<reports>/<name>-<date>-<run-id>.html`, with nothing in it that a path cannot carry."""
-    return path_of(summary.name, summary.started_at, summary.run_id, reports)
+    return path_of(summary.run.name, summary.run.started_at, summary.run.id, reports)
 
 
 def path_of(name: str, started_at: str, run_id: str, reports: Path) -> Path:

@@ -63,7 +63,7 @@ class Report:
             parts.append(Fold(name="Along the axis", id="of-curves", templates=("_curves.html",)))
         for name, tables_of in question_tables.TABLES.items():
             parts.append(Fold(name=name, id=anchor(name), tables=tables_of(summary)))
-        failures = ("_failures.html",) if summary.failed_trials else ()
+        failures = ("_failures.html",) if summary.run.failed_trials else ()
         parts += [
             Fold(name="Tail and time", id="tail", templates=("_distribution.html", "_timings.html")),
             Fold(name="Cost and bytes", id="cost", tables=more_tables(summary)),

@@ -106,7 +106,7 @@ def _why_not(
         return failed.text, "See what each check found: `orch runs check`."
     every = [ranking for rankings_of in factors for ranking in rankings_of]
     if not other_questions.own(summary) and (noise := left_out.noise(every, loud)):
-        return noise, f"Repeat it on a quiet machine: `{summary.repeat_command}`."
+        return noise, f"Repeat it on a quiet machine: `{summary.run.repeat_command}`."
     cut = left_out.interrupted(summary)
     if cut and not any(ranking.tiers for ranking in factors[0]) and not CAPACITY.of(summary).rates:
         return cut, "Continue it: `orch run --resume`."

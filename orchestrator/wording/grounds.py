@@ -175,16 +175,16 @@ def _by_p99(summary: RunSummary, rankings: Sequence[Ranking]) -> list[str]:
 
 def _failures(rankings: Sequence[Ranking]) -> list[str]:
     cells = {cell: ranking.cells[cell] for ranking in rankings for cell in ranking.names}.values()
-    failed = [cell for cell in cells if cell.requests and cell.failed > _FEW * cell.requests]
+    failed = [cell for cell in cells if cell.counts.requests and cell.counts.failed > _FEW * cell.counts.requests]
     clauses = []
     if failed:
-        worst = max(failed, key=lambda cell: cell.failed / cell.requests)
-        lost = quantities.no_reply(worst.failed, worst.requests, worst.kind)
+        worst = max(failed, key=lambda cell: cell.counts.failed / cell.counts.requests)
+        lost = quantities.no_reply(worst.counts.failed, worst.counts.requests, worst.kind)
         clauses.append(f"with {named(worst.stack_label)} {lost}, and counts as slowest")
-    if unsent := [cell for cell in cells if cell.share_unsent > MOST_UNSENT]:
-        most = max(unsent, key=lambda cell: cell.share_unsent)
+    if unsent := [cell for cell in cells if cell.counts.share_unsent > MOST_UNSENT]:
+        most = max(unsent, key=lambda cell: cell.counts.share_unsent)
         clauses.append(
-            f"{quantities.percent(most.share_unsent)} of what was due with {named(most.stack_label)} was not sent"
+            f"{quantities.percent(most.counts.share_unsent)} of what was due with {named(most.stack_label)} was not sent"
         )
     return clauses
 
@@ -247,7 +247,9 @@ def more(summary: RunSummary) -> str:
     """Return how many repeats detect what matters, as the plan counts them; empty where these do."""
     statistic = ranked_by(summary)
     compared = [c for c in summary.comparisons if c.statistic == statistic and not c.control]
-    planned = max([len(c.by_block) for c in compared] + [cell.planned_trials for cell in summary.cells], default=0)
+    planned = max(
+        [len(c.by_block) for c in compared] + [cell.counts.planned_trials for cell in summary.cells], default=0
+    )
     if planned >= FEWEST_BLOCKS and all(c.interval is None for c in compared):
         return "more repeats alone do not help: see `orch runs check`"
     sd = power.spread_of(summary.comparisons, statistic) or power.DEFAULT_SD

@@ -131,9 +131,9 @@ def _overloaded(over: Overloads) -> str:
 
 def interrupted(summary: RunSummary) -> str:
     """Return that the run ended before its time, as a clause; empty where it has all that was planned."""
-    trials = sum(len(cell.trials) + cell.failed_trials for cell in summary.cells)
-    planned = sum(cell.planned_trials for cell in summary.cells)
-    if summary.state == "complete" or trials >= planned:
+    trials = sum(len(cell.trials) + cell.counts.failed_trials for cell in summary.cells)
+    planned = sum(cell.counts.planned_trials for cell in summary.cells)
+    if summary.run.state == "complete" or trials >= planned:
         return ""
     return f"it was interrupted after {trials:,} of {quantities.count(planned, 'trial')}"
 

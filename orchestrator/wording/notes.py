@@ -40,7 +40,7 @@ def warnings(summary: RunSummary) -> tuple[str, ...]:
     """Return what was warned of while the run was made, and the links that were not as configured, a sentence each."""
     off = (link for link in DISTANCE.of(summary) if link.why_not and link.measured is not None)
     links = (f"The link of {link.placement} was not as configured: {distance.clause(link)}." for link in off)
-    return (*summary.warnings, *links)
+    return (*summary.run.warnings, *links)
 
 
 def _work(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

@@ -9,10 +9,10 @@ from typing import Any
 
 from orchestrator.experiment.model.factor import Value
 from orchestrator.findings.check_result import CheckResult, Point
-from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
+from orchestrator.findings.summary import CellSummary, Comparison, Details, RunSummary
 from orchestrator.statistics.equivalence import reason, standing
 from orchestrator.statistics.terms import Reason, ReasonKind
-from tests.support.findings import having
+from tests.support.findings import having, measured
 from tests.support.summaries import a_run
 
 MATTERS = 0.05
@@ -26,8 +26,8 @@ def _plain() -> tuple[RunSummary, CellSummary]:
     run = a_run(stacks=1)
     (cell,) = run.cells
     assert cell.distribution is not None
-    bare = replace(cell, strip=None, distribution=replace(cell.distribution, curve=()))
-    return replace(run, comparisons=(), checks=(), warnings=(), plan={}), bare
+    bare = replace(cell, details=Details(), distribution=replace(cell.distribution, curve=()))
+    return replace(measured(run, warnings=()), comparisons=(), checks=(), plan={}), bare
 
 
 def cell_of(
@@ -47,7 +47,7 @@ def cell_of(
         load=f"1,000 requests, {factors.get('concurrency', 1)} in flight",
         distribution=replace(bare.distribution, median=median),
         trials=tuple(replace(trial, median=median * (1 + trial.index / 1e4)) for trial in bare.trials),
-        planned_trials=len(bare.trials),
+        counts=replace(bare.counts, planned_trials=len(bare.trials)),
         median_interval=(median * 0.98, median * 1.02),
     )
 

@@ -14,6 +14,16 @@ def with_findings(summary: RunSummary, **findings: Any) -> RunSummary:
     return replace(summary, findings={**summary.findings, **findings})
 
 
+def counted(cell: CellSummary, **counts: Any) -> CellSummary:
+    """Return the cell with other counts."""
+    return replace(cell, counts=replace(cell.counts, **counts))
+
+
+def measured(run: RunSummary, **facts: Any) -> RunSummary:
+    """Return the run with other facts of which run it was."""
+    return replace(run, run=replace(run.run, **facts))
+
+
 def having(cell: CellSummary, **values: Value) -> CellSummary:
     """Return the cell with other values of some factors."""
     return replace(cell, factors={**cell.factors, **values})

@@ -15,6 +15,7 @@ from orchestrator.findings.summary import RunSummary
 from orchestrator.results.documents import write_json
 from orchestrator.summarise import summarise
 from orchestrator.wording.checks.sentences import documents
+from tests.support.findings import measured
 from tests.support.runs import MemoryRun, a_plan, a_run, write_documents, write_run
 
 STARTED = "2026-11-21T02:55:00+00:00"
@@ -48,8 +49,8 @@ def a_past_run(
     write_documents(replace(run.stored, run_id=path.name, plan=plan, started_at=started), path)
     if judged:
         digest = hashlib.sha256((path / "manifest.json").read_bytes()).hexdigest()
-        of_run = {"run_id": path.name, "name": experiment, "started_at": started, "manifest_sha256": digest}
-        for name, document in documents(change(replace(summary, **of_run))).items():
+        of_run = {"id": path.name, "name": experiment, "started_at": started, "manifest_sha256": digest}
+        for name, document in documents(change(measured(summary, **of_run))).items():
             write_json(path / name, document)
     return path
 

@@ -15,8 +15,11 @@ from orchestrator.findings.check_result import CheckResult, Point
 from orchestrator.findings.summary import (
     CellSummary,
     Comparison,
+    Counts,
+    Details,
     Floors,
     FloorSummary,
+    MeasuredRun,
     RunSummary,
     Sizes,
     Strip,
@@ -69,12 +72,18 @@ def a_run(
             reference = found[min(1, len(found) - 1)]
             comparisons += [_comparison(cell, reference, random) for cell in found if cell is not reference]
     return RunSummary(
-        run_id="20261121-025500-4f3a",
-        name=name,
-        question=question,
-        started_at="2026-11-21T02:55:00Z",
-        ended_at="2026-11-21T03:01:12Z",
-        state="complete",
+        run=MeasuredRun(
+            id="20261121-025500-4f3a",
+            name=name,
+            question=question,
+            started_at="2026-11-21T02:55:00Z",
+            ended_at="2026-11-21T03:01:12Z",
+            state="complete",
+            warnings=("The CPU's frequency is not fixed: the governor is schedutil.",),
+            failed_trials=(),
+            repeat_command="orch run results/20261121-025500-4f3a/experiment.yaml",
+            manifest_sha256="9f" * 32,
+        ),
         conditions=(
             ("CPU", "2 × Example CPU at 2.4 GHz, governor performance"),
             ("Kernel", "Linux 6.1.0"),
@@ -87,11 +96,7 @@ def a_run(
         floors=tuple(floors),
         comparisons=tuple(comparisons),
         checks=_checks(cells[0].id),
-        warnings=("The CPU's frequency is not fixed: the governor is schedutil.",),
-        failed_trials=(),
-        repeat_command="orch run results/20261121-025500-4f3a/experiment.yaml",
         settings={"grpc": {"grpcio": "1.76.0", "compression": "off"}, "rest (fastapi)": {"uvicorn": "0.38.0"}},
-        manifest_sha256="9f" * 32,
     )
 
 
@@ -101,12 +106,11 @@ def failed_run() -> RunSummary:
     silent = replace(
         run.cells[2],
         distribution=None,
-        errors={"timeout": 12, "wrong-reply": 1},
-        failed_trials=5,
+        counts=replace(run.cells[2].counts, errors={"timeout": 12, "wrong-reply": 1}, failed_trials=5),
         median_interval=None,
         throughput_per_s=None,
         sizes=Sizes(),
-        strip=None,
+        details=Details(),
         trials=(),
     )
     floor = CheckResult(
@@ -146,7 +150,7 @@ def failed_run() -> RunSummary:
         cells=(*run.cells[:2], silent),
         comparisons=tuple(row for row in run.comparisons if row.cell != silent.id),
         checks=(*run.checks, floor),
-        failed_trials=(asdict(trial),),
+        run=replace(run.run, failed_trials=(asdict(trial),)),
     )
 
 
@@ -243,15 +247,13 @@ def _cell(
         placement_id=placement,
         load=f"{samples:,} requests, 1 in flight",
         distribution=of,
-        errors={},
-        requests=of.n,
+        counts=Counts(failed_trials=0, requests=of.n, errors={}),
         trials=tuple(_trial(index, values) for index, values in enumerate(trials)),
-        failed_trials=0,
         median_interval=(of.median * 0.98, of.median * 1.02),
         throughput_per_s=1000 / of.mean,
         sizes=Sizes(body=(float(sent), float(received)), wire=(sent + 120.0, received + 90.0), packets=(1.0, 1.0)),
         floors=Floors(tcp=tcp, ping=rtt),
-        strip=strip(trials),
+        details=Details(strip=strip(trials)),
     )
 
 

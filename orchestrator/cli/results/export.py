@@ -43,11 +43,11 @@ def export(
     if out is not None:
         require_free(out, is_dataset=is_dataset, force=force)
     judged_runs = [JudgedRun(folder=folder, summary=judged(folder)) for folder in folders]
-    if len({run.summary.run_id for run in judged_runs}) < len(judged_runs):
+    if len({run.summary.run.id for run in judged_runs}) < len(judged_runs):
         raise UsageError("a run is named twice: each of its rows would be there twice", hint="name each run once")
     for run in judged_runs:
         if invalid := run.about()["invalid"]:
-            console.warning(f"run {run.summary.run_id}: {invalid}")
+            console.warning(f"run {run.summary.run.id}: {invalid}")
     name = f"{file_name(judged_runs)}{'-raw' if raw else ''}{'' if is_dataset else form.suffix}"
     path = out or WORKSPACE.exports / name
     require_free(path, is_dataset=is_dataset, force=force)

@@ -60,7 +60,7 @@ def predict(
     model = _required_model(summary, place)
     predicted = answer(model, place, summary.matters if share is None else share)
     console.lines(lines(summary, predicted))
-    document = {"run": summary.run_id, **asdict(predicted), "trust": trust(model.judged)}
+    document = {"run": summary.run.id, **asdict(predicted), "trust": trust(model.judged)}
     document["refused"] = [{**asdict(each), "why": list(map(why, each.why))} for each in predicted.refused]
     console.emit(document)
     if not predicted.settings:
@@ -79,19 +79,19 @@ def _required_model(summary: RunSummary, place: Reader) -> Modelled:
     modelled = QUESTION.of(summary)
     if modelled is None:
         raise UsageError(
-            f"run {summary.run_id} searched for rates: it has no latencies to fit",
+            f"run {summary.run.id} searched for rates: it has no latencies to fit",
             hint="measure a distance: orch plan experiments/decision_map.yaml",
         )
     if texts := refusals(summary):
         raise InvalidMeasurement(
-            f"run {summary.run_id} has no cost model: {' '.join(texts)}",
+            f"run {summary.run.id} has no cost model: {' '.join(texts)}",
             hint="experiments/decision_map.yaml measures what a model needs",
-            shown=(f"run {summary.run_id} has no cost model:", *texts),
+            shown=(f"run {summary.run.id} has no cost model:", *texts),
         )
     known = sorted({series.connection for series in modelled.series})
     if place.connection not in (None, *known):
         raise UsageError(
-            f"connection {place.connection!a} was not measured in run {summary.run_id}",
+            f"connection {place.connection!a} was not measured in run {summary.run.id}",
             hint=did_you_mean(str(place.connection), known),
         )
     return modelled

@@ -20,7 +20,7 @@ _WIDTH = 100
 
 def lines(summary: RunSummary, forecast: Answer) -> Iterator[str]:
     """Yield where, what is fastest, the tables, what is not predicted, and how far all of it may be trusted."""
-    yield f"{summary.name}, run {summary.run_id}: {_where(summary, forecast)}"
+    yield f"{summary.run.name}, run {summary.run.id}: {_where(summary, forecast)}"
     if invalid := answer(summary).invalid_because:
         doubt = f"It rests on measurements to doubt: {invalid}."
         yield from textwrap.wrap(doubt, _WIDTH)

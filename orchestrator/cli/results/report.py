@@ -50,7 +50,7 @@ def report(
     summary, text = _of_page(Path(run)) if is_page(run) else _of_run(run, has_samples=samples)
     page = write_page(text, out or default_path(summary, WORKSPACE.reports))
     (console.progress if markdown == STDOUT else console.result)(str(page))
-    entry: dict[str, Any] = {"run": summary.run_id, "report": str(page)}
+    entry: dict[str, Any] = {"run": summary.run.id, "report": str(page)}
     if pictures is not None:
         entry["pictures"] = [str(file) for file in _draw(summary, pictures, browser)]
     console.emit(entry | _in_short(summary, markdown))

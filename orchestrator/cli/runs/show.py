@@ -68,7 +68,7 @@ def check(
     if failed := failed_names(summary.checks):
         console.as_json = False  # stdout holds its one document already
         raise InvalidMeasurement(
-            f"run {summary.run_id}: {', '.join(failed)} failed. {invalid_numbers(summary)}",
+            f"run {summary.run.id}: {', '.join(failed)} failed. {invalid_numbers(summary)}",
             hint="see above for what each check found and what to do; `--json` gives the numbers it used",
         )
 

@@ -79,7 +79,7 @@ def _kept(folder: RunFolder, manifest_sha256: str) -> dict[str, Any]:
         return {}
     except (ValueError, OSError) as error:
         raise InvalidMeasurement(f"{path}: {error}", hint=f"`orch report {folder.id}` makes it anew") from error
-    return stated if stated.get("manifest_sha256") == manifest_sha256 else {}
+    return stated if stated.get("run", {}).get("manifest_sha256") == manifest_sha256 else {}
 
 
 def _verify_page(path: Path) -> None:
@@ -92,7 +92,7 @@ def _verify_page(path: Path) -> None:
         stated, recomputed = read_own_json(run.path / SUMMARY), json.loads(summarise(run).to_json())
     document = {
         "report": str(path),
-        "run": recomputed["run_id"],
+        "run": recomputed["run"]["id"],
         "figures": _count(stated),
         "page_as_written": run.is_page_as_written,
     }

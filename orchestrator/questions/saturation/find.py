@@ -156,7 +156,7 @@ def _point(cell: CellSummary, factor: str, checks: Sequence[CheckResult], margin
         answered = intervals.paired(rates, due) if throughput else None
         is_answered = answered is not None and answered.mean >= -log(1 + margin)
         overloads = [check for check in checks if check.cell == cell.id and is_beyond_capacity(check)]
-        keeps_up = is_answered and not cell.not_sent and not overloads
+        keeps_up = is_answered and not cell.counts.not_sent and not overloads
     return LoadPoint(
         cell=cell.id,
         load=load,
@@ -192,8 +192,8 @@ def _why_left_out(cell: CellSummary, checks: Sequence[CheckResult]) -> Reason | 
     failed = failed_in(cell.id, [check for check in checks if not is_beyond_capacity(check)])
     if failed:
         return because(ReasonKind.INVALID, *failed)
-    if cell.failed_trials:
-        return because(ReasonKind.FAILED_TRIALS, trials=cell.failed_trials)
+    if cell.counts.failed_trials:
+        return because(ReasonKind.FAILED_TRIALS, trials=cell.counts.failed_trials)
     if not cell.trials:
         return because(ReasonKind.NOT_MEASURED)
     is_silent = any(not trial.throughput_per_s for trial in cell.trials)

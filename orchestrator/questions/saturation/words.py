@@ -38,9 +38,9 @@ def _row(series: LoadSeries, place: int, cell: CellSummary, unit: quantities.Uni
     point, latency = series.points[place], cell.distribution
     rates = [point.offered_per_s, point.throughput.value if point.throughput else None]
     offered_per_s, per_s = ("-" if rate is None else quantities.rate(rate) for rate in rates)
-    offered = (offered_per_s, _share(point.answered), f"{cell.not_sent:,}")
+    offered = (offered_per_s, _share(point.answered), f"{cell.counts.not_sent:,}")
     latencies = (latency.median, latency.p99) if latency else (None, None)
-    errors = (quantities.count(cell.failed, "error"),) if cell.failed else ()
+    errors = (quantities.count(cell.counts.failed, "error"),) if cell.counts.failed else ()
     return (
         point.load_text if series.is_open else f"{point.load:.0f}",
         *(offered if series.is_open else ()),

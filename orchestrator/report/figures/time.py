@@ -19,11 +19,11 @@ _DIGITS = 4  # of bins and seconds: a strip is 200 pixels high; the slowest keep
 
 def time_strip(cell: CellSummary, group: Group, colours: dict[str, int], beside: Sequence[Group] = ()) -> Figure | None:
     """Return one cell's timings, on the latency axis that its group and those `beside` it share; None without any."""
-    if cell.strip is None or not cell.strip.bins:
+    if cell.details.strip is None or not cell.details.strip.bins:
         return None
     colour = series(colours[cell.stack])
     low, high = _extent(group, beside)
-    starts = [next(bins)[0] for _, bins in groupby(cell.strip.bins, key=lambda entry: entry[1])]
+    starts = [next(bins)[0] for _, bins in groupby(cell.details.strip.bins, key=lambda entry: entry[1])]
     layout = {
         "margin": {"l": 8, "r": 8, "t": 24, "b": 32},
         "xaxis": axis("seconds of measuring", rangemode="tozero", nticks=6),
@@ -32,7 +32,7 @@ def time_strip(cell: CellSummary, group: Group, colours: dict[str, int], beside:
     }
     label = f"Timings in time order, {cell.stack_label}, {group.title}."
     slug = f"strip-{group.slug}-{group.cells.index(cell)}"
-    return figure(slug, label, _strip_traces(cell.strip, group.unit, colour), layout, _STRIP_PX)
+    return figure(slug, label, _strip_traces(cell.details.strip, group.unit, colour), layout, _STRIP_PX)
 
 
 def _strip_traces(strip: Strip, unit: Unit, colour: str) -> list[go.Scatter]:
@@ -80,6 +80,6 @@ def _strip_traces(strip: Strip, unit: Unit, colour: str) -> list[go.Scatter]:
 def _extent(group: Group, beside: Sequence[Group]) -> tuple[float, float]:
     cells = [cell for each in (group, *beside) for cell in each.measured]
     low = min(cell.distribution.minimum for cell in cells if cell.distribution) * group.unit.per_ms
-    replies = (cell.replies or cell.distribution for cell in cells)
+    replies = (cell.details.replies or cell.distribution for cell in cells)
     high = max((reply.maximum if reply else None) or 0.0 for reply in replies) * group.unit.per_ms
     return max(low, high * 1e-9) * 0.85, high * 1.2

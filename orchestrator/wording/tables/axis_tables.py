@@ -72,8 +72,8 @@ def _of_cell(cell: CellSummary | None, place: Place, unit: Unit, settings: Setti
     if cell is None:
         return Entry(text="")
     flags = (*(["invalid"] if cell.id in settings.invalid else []),)
-    flags += (quantities.count(cell.failed, "error"),) if cell.failed else ()
-    flags += (f"{cell.not_sent:,} not sent",) if cell.not_sent else ()
+    flags += (quantities.count(cell.counts.failed, "error"),) if cell.counts.failed else ()
+    flags += (f"{cell.counts.not_sent:,} not sent",) if cell.counts.not_sent else ()
     value = value_of(cell, settings.metric)
     if value is None:
         return Entry(text=percentile_text(cell, settings.metric) or "-", flags=flags)

@@ -42,7 +42,9 @@ def _percentiles(cells: Sequence[tuple[str, CellSummary]], floors: Sequence[Floo
     rows = []
     for label, cell in cells:
         entries = [_figure(cell.distribution, name, setting, cell) for name in _FIGURES]
-        errors = ", ".join((f"{cell.failed:,}", *(f"{kind} {count:,}" for kind, count in sorted(cell.errors.items()))))
+        errors = ", ".join(
+            (f"{cell.counts.failed:,}", *(f"{kind} {count:,}" for kind, count in sorted(cell.counts.errors.items())))
+        )
         counts = [Entry(text=f"{cell.distribution.n if cell.distribution else 0:,}"), Entry(text=errors)]
         rows.append(Row(label=label, series=cell.stack, entries=(*entries, *counts)))
     for floor in floors:

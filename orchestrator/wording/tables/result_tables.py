@@ -78,10 +78,10 @@ def _row(cell: CellSummary, setting: Setting, settings: Settings, *, is_full: bo
         rate = cell.throughput_per_s
         entries.append(Entry(text="-" if rate is None else quantities.rate(rate), value=rate))
     if is_full:
-        entries.append(Entry(text=f"{cell.failed:,}", value=cell.failed))
+        entries.append(Entry(text=f"{cell.counts.failed:,}", value=cell.counts.failed))
     details = [f"invalid: {', '.join(failed)} failed"] if failed else []
-    details += [quantities.count(cell.failed, "error")] if cell.failed and not is_full else []
-    details += [f"{cell.not_sent:,} not sent"] if cell.not_sent else []
+    details += [quantities.count(cell.counts.failed, "error")] if cell.counts.failed and not is_full else []
+    details += [f"{cell.counts.not_sent:,} not sent"] if cell.counts.not_sent else []
     return Row(label=settings.labels[cell.id], detail=", ".join(details), series=cell.stack, entries=tuple(entries))
 
 

@@ -16,11 +16,12 @@ from orchestrator.results.manifest import ReplyDifference
 from orchestrator.statistics.terms import ReasonKind
 from orchestrator.summarise import summarise
 from orchestrator.wording.gate import judge
+from tests.support.findings import counted, measured
 from tests.support.runs import S, a_run, host_counters
 
 
 def summary(run_id="new", **knobs):
-    return replace(summarise(a_run(**knobs)), run_id=run_id)
+    return measured(summarise(a_run(**knobs)), id=run_id)
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +98,7 @@ def test_a_floor_far_from_where_it_was_forbids_a_verdict(old, kind):
 def test_a_median_beyond_the_time_out_is_neither_left_out_nor_a_ratio(old):
     def censored(cell):
         last = replace(cell.trials[-1], median=None, censored=("median", "p99"), errors=600)
-        return replace(cell, trials=(*cell.trials[:-1], last), errors={"timeout": 600})
+        return counted(replace(cell, trials=(*cell.trials[:-1], last)), errors={"timeout": 600})
 
     new = summary(seed=2)
     row = compare_runs(replace(new, cells=tuple(map(censored, new.cells))), old, "median").rows[0]
@@ -130,7 +131,7 @@ def test_of_equal_runs_hardly_any_is_called_changed():
             EqualRun(run_id=f"h{i}", means={(c.id, "median"): rng.normal(0, 0.031) for c in run.cells})
             for i in range(10)
         ]
-        new, before = replace(equal_to(run, rng, 12), run_id="new"), equal_to(run, rng, 12)
+        new, before = measured(equal_to(run, rng, 12), id="new"), equal_to(run, rng, 12)
         rows = compare_runs(new, before, "median", history).rows
         called += bool({row.verdict for row in rows} & {"improved", "regressed"})
     assert called <= 7  # 3 are promised
@@ -268,7 +269,7 @@ def test_other_code_of_both_ends_is_named_and_makes_runs_unequal(old):
 
 def all_failed(run, protocol):
     cells = tuple(
-        replace(cell, trials=(), failed_trials=5, distribution=None) if cell.protocol == protocol else cell
+        counted(replace(cell, trials=(), distribution=None), failed_trials=5) if cell.protocol == protocol else cell
         for cell in run.cells
     )
     label = next(cell.stack_label for cell in cells if cell.protocol == protocol)

@@ -15,11 +15,12 @@ from orchestrator.findings.check_result import CheckResult, Point
 from orchestrator.results.documents import sealed
 from orchestrator.results.folder import RunFolder, runs
 from orchestrator.summarise import summarise
+from tests.support.findings import measured
 from tests.support.runs import a_plan, a_run, write_run
 
 
 def summary(run_id, **knobs):
-    return replace(summarise(a_run(**knobs)), run_id=run_id)
+    return measured(summarise(a_run(**knobs)), id=run_id)
 
 
 @pytest.fixture(scope="module")
@@ -87,4 +88,4 @@ def test_unreadable_and_changed_summaries_and_copies_are_passed_over(tmp_path, r
     kept(root, "sound", sealed(document))
     shutil.copytree(root / "sound", root / "sound-copied")
     write_run(a_run(blocks=3), root / "without")
-    assert [run["run_id"] for run in read_summaries(runs(root))] == ["reference"]
+    assert [run["run"]["id"] for run in read_summaries(runs(root))] == ["reference"]

@@ -9,6 +9,7 @@ from orchestrator.between_runs.environments import are_alike
 from orchestrator.findings.summary import RunSummary
 from orchestrator.results.manifest import ProgramsRecord
 from orchestrator.summarise import summarise
+from tests.support.findings import measured
 from tests.support.runs import a_run
 
 RECORD = ProgramsRecord(
@@ -25,7 +26,7 @@ RECORD = ProgramsRecord(
 def summary(name: str, seed: int, **changes: str) -> RunSummary:
     run = a_run(seed=seed)
     run.stored = replace(run.stored, programs={"tiny": replace(RECORD, **changes)})
-    return replace(summarise(run), run_id=name)
+    return measured(summarise(run), id=name)
 
 
 def test_runs_of_other_programs_are_compared_and_what_differs_is_named() -> None:

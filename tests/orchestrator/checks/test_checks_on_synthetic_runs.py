@@ -130,7 +130,7 @@ def test_a_failed_trial_is_a_warning_and_the_others_count():
     run.stored = replace(run.stored, trials=(failed, *rest))
     summary = summarise(run)
     assert [c.verdict for c in summary.checks if c.name == "completeness" and c.cell == failed.cell] == ["warn"]
-    assert summary.failed_trials[0]["failure"]["kind"] == "responder-died"
+    assert summary.run.failed_trials[0]["failure"]["kind"] == "responder-died"
     assert [len(cell.trials) for cell in summary.cells if cell.id == failed.cell] == [4]
 
 

@@ -54,7 +54,10 @@ def test_what_is_out_of_reach_is_said_to_be():
 
 def test_a_plan_takes_the_spread_of_the_last_run_of_the_same_experiment():
     summary = summarise(a_run(between=0.01, blocks=5))
-    other = {"run_id": "other", "name": "another", "comparisons": [{"statistic": "median", "by_block": [1, 2, 4]}]}
+    other = {
+        "run": {"id": "other", "name": "another", "warnings": ()},
+        "comparisons": [{"statistic": "median", "by_block": [1, 2, 4]}],
+    }
     statement = power.describe(a_plan(blocks=5), [other, summary.to_dict()])
-    assert summary.run_id == statement.sd_of_run
+    assert summary.run.id == statement.sd_of_run
     assert 0.002 < statement.sd < 0.05

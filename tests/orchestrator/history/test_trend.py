@@ -95,7 +95,7 @@ def seen_in(run):
     about = {"started": "", "state": "complete"}
     cells = of_summary(run)["cells"]
     return [
-        Seen(run=run.run_id, **about, conditions=run.conditions, settings=run.settings, cell=cell) for cell in cells
+        Seen(run=run.run.id, **about, conditions=run.conditions, settings=run.settings, cell=cell) for cell in cells
     ]
 
 

@@ -11,6 +11,7 @@ from orchestrator.summarise import summarise
 from orchestrator.wording.answer import answer
 from tests.orchestrator.questions.capacity.test_find import a_search, capacity
 from tests.orchestrator.report.test_render import HOSTILE
+from tests.support.findings import measured
 from tests.support.searched import a_search_run
 from tests.support.summaries import a_run, failed_run
 
@@ -18,7 +19,7 @@ from tests.support.summaries import a_run, failed_run
 def test_it_begins_with_the_question_and_the_first_sentence():
     run = a_run()
     heading, _, first, *_ = markdown(run).splitlines()
-    assert heading == f"# {run.question}"
+    assert heading == f"# {run.run.question}"
     assert first.startswith(f"- **{answer(run).lines[0].head}:** ")
 
 
@@ -35,7 +36,7 @@ def test_it_says_how_to_repeat_it_and_what_the_checks_found():
     assert "**No result:**" in text
     assert "- fail: **floor**" in text
     assert "1 failed, 1 passed, 1 warning, 1 undecided" in text
-    assert f"    {failed_run().repeat_command}" in text
+    assert f"    {failed_run().run.repeat_command}" in text
 
 
 def test_of_many_rows_it_shows_the_first_and_says_so():
@@ -49,7 +50,7 @@ def test_a_text_of_an_experiment_is_neither_markup_nor_a_cell_of_its_own():
     run = a_run(stacks=2)
     hostile = f"{HOSTILE} | x\n# y"
     cells = tuple(replace(cell, stack_label=hostile) for cell in run.cells)
-    text = markdown(replace(run, question=hostile, cells=cells))
+    text = markdown(measured(replace(run, cells=cells), question=hostile))
     assert "\n# y" not in text
     assert "<script>" not in text.replace("\\<", "")
     rows = [row.replace("\\|", "") for row in text.splitlines() if row.startswith("| ")]
@@ -58,7 +59,7 @@ def test_a_text_of_an_experiment_is_neither_markup_nor_a_cell_of_its_own():
 
 @pytest.mark.parametrize("link", ["https://evil.example/x", "ftp://a.b", "WWW.evil.example"])
 def test_an_address_in_a_text_of_others_becomes_no_link(link):
-    text = markdown(replace(a_run(), question=f"See {link}"))
+    text = markdown(measured(a_run(), question=f"See {link}"))
     assert link not in text
     assert link in text.replace("<!-- -->", "")
 

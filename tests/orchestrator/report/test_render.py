@@ -6,11 +6,12 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.findings.check_result import Point
+from orchestrator.findings.summary import Details
 from orchestrator.report import render
 from orchestrator.report.groups import groups
 from orchestrator.statistics.terms import Reason, ReasonKind
 from orchestrator.wording.checks.sentences import action, explanation
-from tests.support.findings import having
+from tests.support.findings import having, measured
 from tests.support.pages import Document
 from tests.support.summaries import a_run, failed_run
 
@@ -196,9 +197,8 @@ def some_failed():
     cell = replace(
         cell,
         distribution=censored,
-        replies=replace(of, curve=()),
-        errors={"timeout": failed},
-        requests=of.n + failed,
+        details=replace(cell.details, replies=replace(of, curve=())),
+        counts=replace(cell.counts, errors={"timeout": failed}, requests=of.n + failed),
         trials=(replace(silent, censored=("median", "p99")), *cell.trials[1:]),
     )
     p99 = replace(
@@ -273,30 +273,37 @@ def test_a_stack_that_never_answered_keeps_its_row(of_failed):
 def test_texts_of_an_experiment_cannot_become_markup():
     run = a_run(stacks=2)
     cells = tuple(
-        replace(having(cell, client=HOSTILE), stack_label=HOSTILE + cell.id, operation=HOSTILE, errors={HOSTILE: 1})
+        replace(
+            having(cell, client=HOSTILE),
+            stack_label=HOSTILE + cell.id,
+            operation=HOSTILE,
+            counts=replace(cell.counts, errors={HOSTILE: 1}),
+        )
         for cell in run.cells
     )
     some = Point(kind="in-some-trials", values={"trials": HOSTILE, "of_trials": 1})
     check = replace(run.checks[0], name=HOSTILE, evidence={HOSTILE: HOSTILE}, points=(some,), verdict="fail")
     rows = tuple(replace(row, stack_label=HOSTILE, reference_label=HOSTILE) for row in run.comparisons)
     hostile = replace(
-        run,
-        name=HOSTILE,
-        question=HOSTILE,
+        measured(
+            run,
+            name=HOSTILE,
+            question=HOSTILE,
+            warnings=(HOSTILE,),
+            repeat_command=HOSTILE,
+            failed_trials=(
+                {
+                    "cell": HOSTILE,
+                    "block": 0,
+                    "failure": dict.fromkeys(("stage", "kind", "message", "last_words"), HOSTILE),
+                },
+            ),
+        ),
         cells=cells,
         comparisons=rows,
         checks=(check,),
         conditions=((HOSTILE, HOSTILE),),
-        warnings=(HOSTILE,),
-        repeat_command=HOSTILE,
         settings={HOSTILE: {HOSTILE: HOSTILE}},
-        failed_trials=(
-            {
-                "cell": HOSTILE,
-                "block": 0,
-                "failure": dict.fromkeys(("stage", "kind", "message", "last_words"), HOSTILE),
-            },
-        ),
     )
 
     document = Document(render(hostile))
@@ -315,19 +322,15 @@ def test_texts_of_an_experiment_cannot_become_markup():
 @pytest.mark.parametrize("stacks", [1, 2])
 def test_a_run_with_little_in_it_still_makes_a_page(stacks):
     run = a_run(stacks=2)
-    cells = tuple(replace(cell, distribution=None, strip=None) for cell in run.cells[:stacks])
+    cells = tuple(replace(cell, distribution=None, details=Details()) for cell in run.cells[:stacks])
     bare = replace(
-        run,
+        measured(run, warnings=(), state="interrupted", ended_at=None, manifest_sha256=""),
         cells=cells,
         floors=(),
         comparisons=(),
         checks=(),
         settings={},
-        warnings=(),
         conditions=(),
-        state="interrupted",
-        ended_at=None,
-        manifest_sha256="",
     )
 
     document = Document(render(bare))

@@ -16,7 +16,7 @@ from orchestrator.results.manifest import SHARED
 from orchestrator.statistics.terms import Reason, ReasonKind
 from orchestrator.wording.answer import answer
 from tests.support.concluded import beside, cell_of, check, far, noisy, setting, summary
-from tests.support.findings import with_findings
+from tests.support.findings import counted, measured, with_findings
 
 GOLDEN = Path(__file__).parent / "answers.txt"
 TWO = {"rest": 0.3, "grpc": 0.2}
@@ -151,8 +151,10 @@ def scenarios() -> Mapping[str, RunSummary]:
         "a check failed for all": failed(two, None),
         "busy and resolved": summary(setting(TWO), checks=(noisy("rest|local", foreign=0.7),)),
         "busy and open": summary(setting(TWO, width=2.0), checks=(noisy("rest|local", foreign=0.7, steal=0.2),)),
-        "shared and resolved": summary(setting(TWO), warnings=(SHARED,)),
-        "interrupted": replace(few, state="interrupted", cells=tuple(replace(c, planned_trials=40) for c in few.cells)),
+        "shared and resolved": measured(summary(setting(TWO)), warnings=(SHARED,)),
+        "interrupted": replace(
+            measured(few, state="interrupted"), cells=tuple(counted(c, planned_trials=40) for c in few.cells)
+        ),
         "waited for intervals": with_findings(two, until=Stopped(blocks=7, at_most=30, within=0.03, widths=(width,))),
         "streams": summary(setting(TWO, kind="stream")),
         "codecs": summary(setting(TWO, kind="codec")),

@@ -15,6 +15,7 @@ from orchestrator.report.render import render
 from orchestrator.statistics.terms import ReasonKind
 from orchestrator.summarise import summarise
 from services.python.contract.lines import STATUSES
+from tests.support.findings import measured
 from tests.support.pages import Document
 from tests.support.runs import a_run
 
@@ -129,7 +130,7 @@ def test_what_was_not_sent_decides_no_percentile_that_it_may_move(share, undecid
 def test_two_runs_are_not_told_apart_by_a_percentile_that_unsent_requests_may_move():
     """grpc takes half as long again, and its p99 is of those sent alone; the median cannot have moved by as much."""
     old, new = (
-        replace(summarise(run), run_id=name)
+        measured(summarise(run), id=name)
         for name, run in (
             ("old", a_run(load=RATE, seed=1)),
             ("new", a_run(load=RATE, seed=2, base_us={"grpc": 300.0}, spoil=left_out(0.015))),

@@ -33,7 +33,7 @@ def test_each_operation_has_its_own_figures(summary: RunSummary) -> None:
         assert (add.share, echo.share) == (0.8, 0.2)
         assert add.drawn == pytest.approx(0.8, abs=0.03)
         assert add.drawn + echo.drawn == pytest.approx(1)
-        assert add.requests + echo.requests == cell.requests == 5000
+        assert add.requests + echo.requests == cell.counts.requests == 5000
         assert echo.distribution.median == pytest.approx(2 * add.distribution.median, rel=0.05)  # so they were drawn
         assert echo.median_interval[0] < echo.distribution.median < echo.median_interval[1]
         assert (add.body_bytes, echo.body_bytes) == ((28, 28), (1020, 1020))
@@ -43,7 +43,7 @@ def test_each_operation_has_its_own_figures(summary: RunSummary) -> None:
 def test_processes_draw_by_seeds_of_their_own() -> None:
     run = mixed_run(calls=[{"connection": "reuse", "processes": 2}], load=p.Load(requests=1000, concurrency=2))
     (cell, *_) = summarise(run).cells
-    assert sum(part.requests for part in cell.details.mixed) == cell.requests
+    assert sum(part.requests for part in cell.details.mixed) == cell.counts.requests
 
 
 def test_failed_requests_count_for_their_operation_alone() -> None:
@@ -59,7 +59,7 @@ def test_failed_requests_count_for_their_operation_alone() -> None:
         assert add.distribution.failed == 0
         assert echo.distribution.failed == 25
         assert "maximum" in echo.distribution.censored
-        assert cell.errors == {"closed": 25}
+        assert cell.counts.errors == {"closed": 25}
 
 
 def test_what_was_not_sent_is_counted_by_operation() -> None:
@@ -72,7 +72,7 @@ def test_what_was_not_sent_is_counted_by_operation() -> None:
 
     load = p.Load(rate_per_s=500, requests=1000, concurrency=8)
     for cell in summarise(mixed_run(spoil, load=load)).cells:
-        assert sum(part.not_sent for part in cell.details.mixed) == cell.not_sent == 100
+        assert sum(part.not_sent for part in cell.details.mixed) == cell.counts.not_sent == 100
         assert cell.details.mixed[0].not_sent > cell.details.mixed[1].not_sent
 
 

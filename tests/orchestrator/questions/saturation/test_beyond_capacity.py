@@ -69,7 +69,7 @@ def test_the_overloaded_rate_is_a_point_of_its_series_and_beyond_capacity(summar
     assert rest.points[3].per_s == pytest.approx(1000, rel=0.1)
     assert rest.points[3].offered_per_s == pytest.approx(4000, rel=0.1)
     cell = next(cell for cell in summary.cells if cell.id == rest.points[3].cell)
-    assert cell.not_sent == BLOCKS * REQUESTS * 3 // 4
+    assert cell.counts.not_sent == BLOCKS * REQUESTS * 3 // 4
     assert (rest.keeps_up_to, grpc.keeps_up_to) == (2, 3)
     assert next(saturation_words.sentences(rest)) == "rest (thin) keeps up to 1000/s; beyond capacity: 4000/s."
     assert next(saturation_words.sentences(grpc)) == "grpc (thin) keeps up to 4000/s, the greatest rate measured."

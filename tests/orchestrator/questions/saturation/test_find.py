@@ -15,7 +15,7 @@ from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.saturation import words as saturation_words
 from orchestrator.questions.saturation.find import LoadSeries, find_series
 from orchestrator.statistics.terms import ReasonKind, because
-from tests.support.findings import having
+from tests.support.findings import counted, having
 from tests.support.summaries import a_run
 
 ONE = a_run(stacks=1).cells[0]
@@ -48,7 +48,7 @@ def a_cell(
         for block, value in enumerate(per_s)
     )
     name = f"{ONE.stack}-c{concurrency}-r{rate}"
-    cell = replace(ONE, id=name, trials=trials, not_sent=not_sent, **changed)  # type: ignore[arg-type]
+    cell = counted(replace(ONE, id=name, trials=trials, **changed), not_sent=not_sent)  # type: ignore[arg-type]
     return having(cell, concurrency=concurrency, rate=rate)
 
 
@@ -229,7 +229,7 @@ def test_a_queue_that_grows_is_beyond_capacity_though_all_was_answered_within_th
 
 def test_lost_trials_and_trials_without_a_reply_leave_a_load_out() -> None:
     cells = closed({1: 300.0, 10: 1000.0, 50: 1010.0, 100: 5000.0, 200: 9000.0})
-    cells[3] = replace(cells[3], failed_trials=2)
+    cells[3] = counted(cells[3], failed_trials=2)
     silent = tuple(replace(trial, throughput_per_s=0.0) for trial in cells[4].trials[:1])
     cells[4] = replace(cells[4], trials=(*silent, *cells[4].trials[1:]))
     series = only(cells)

@@ -66,7 +66,7 @@ def test_a_clean_stream_is_timed_from_the_senders_stamp_and_compared_by_it() -> 
     assert (stream.timed, stream.interval) == ("delivery", 2.0)
     cell = cell_of(summary)
     assert cell.distribution is not None
-    assert (cell.distribution.n, cell.errors, cell.requests) == (5000, {}, 5000)
+    assert (cell.distribution.n, cell.counts.errors, cell.counts.requests) == (5000, {}, 5000)
     assert cell.distribution.median == stream.delivery_median == pytest.approx(0.2, rel=0.1)
     assert stream.gap_median == pytest.approx(2.0, rel=0.05)
     standings = {c.statistic: c.standing for c in summary.comparisons}
@@ -101,7 +101,7 @@ def test_events_are_counted_exactly_and_the_check_says_what_became_of_them(
     verdicts = {r.cell: r.verdict for r in summary.checks if r.name == CHECK}
     assert verdicts[cell_of(summary, "sse").id] == "pass"
     assert verdicts[cell_of(summary).id] == ("fail" if "wrong" in changed else "warn")
-    assert cell_of(summary).errors == ({"dropped": changed["dropped"]} if "dropped" in changed else {})
+    assert cell_of(summary).counts.errors == ({"dropped": changed["dropped"]} if "dropped" in changed else {})
 
 
 def test_an_event_that_never_came_is_slower_than_all_others() -> None:
@@ -238,7 +238,7 @@ def test_a_trial_whose_events_have_no_known_clock_is_judged_as_one_without_event
     path = next(path for path in run.files if "/00002" in path)
     run.files[path]["sender_clock"][:] = 7
     summary = summarise(run)
-    assert summary.state == "complete"
+    assert summary.run.state == "complete"
     assert {check.verdict for check in summary.checks if check.name == "event stream"} >= {"fail"}
 
 

@@ -90,7 +90,7 @@ def whole() -> MemoryRun:
 def test_a_run_that_ended_by_the_rule_lacks_nothing_and_says_why_it_ended(whole):
     summary = summarise(cut(whole, 3))
     assert {c.verdict for c in summary.checks if c.name == "completeness"} == {"pass"}
-    assert {cell.planned_trials for cell in summary.cells} == {3}
+    assert {cell.counts.planned_trials for cell in summary.cells} == {3}
     assert UNTIL.of(summary) is not None
     assert UNTIL.of(summary).blocks < UNTIL.of(summary).at_most
     assert all(width.reaches <= WIDE for width in UNTIL.of(summary).widths)

@@ -103,13 +103,13 @@ class TestTimings:
     def test_each_of_the_slowest_is_drawn(self):
         _, _, slowest = unpacked(time_strip(self.cell, GROUP, COLOURS))["data"]
 
-        assert slowest["x"] == pytest.approx([seconds for seconds, _ in self.cell.strip.slowest], rel=1e-3)
-        assert slowest["y"] == near(latency * 1000 for _, latency in self.cell.strip.slowest)
+        assert slowest["x"] == pytest.approx([seconds for seconds, _ in self.cell.details.strip.slowest], rel=1e-3)
+        assert slowest["y"] == near(latency * 1000 for _, latency in self.cell.details.strip.slowest)
         assert slowest["mode"] == "markers"
 
     def test_the_band_and_the_median_stop_between_trials(self):
         band, median, _ = unpacked(time_strip(self.cell, GROUP, COLOURS))["data"]
-        trials = len({entry[1] for entry in self.cell.strip.bins})
+        trials = len({entry[1] for entry in self.cell.details.strip.bins})
 
         assert band["x"].count(None) == trials
         assert median["x"].count(None) == trials
@@ -118,8 +118,8 @@ class TestTimings:
         band, _, _ = unpacked(time_strip(self.cell, GROUP, COLOURS))["data"]
         heights = [value for value in band["y"] if value is not None]
 
-        assert min(heights) == pytest.approx(min(entry[2] for entry in self.cell.strip.bins) * 1000, rel=1e-3)
-        assert max(heights) == pytest.approx(max(entry[4] for entry in self.cell.strip.bins) * 1000, rel=1e-3)
+        assert min(heights) == pytest.approx(min(entry[2] for entry in self.cell.details.strip.bins) * 1000, rel=1e-3)
+        assert max(heights) == pytest.approx(max(entry[4] for entry in self.cell.details.strip.bins) * 1000, rel=1e-3)
 
     def test_all_cells_of_a_group_share_one_latency_axis(self):
         ranges = {tuple(unpacked(time_strip(c, GROUP, COLOURS))["layout"]["yaxis"]["range"]) for c in GROUP.cells}

@@ -10,6 +10,7 @@ from orchestrator.findings.summary import Floors, RunSummary
 from orchestrator.wording.tables.axis_tables import tables
 from orchestrator.wording.tables.table import Column, Entry, Row, Table, leading, notes
 from tests.support.concluded import cell_of, check, far, setting, summary
+from tests.support.findings import counted
 from tests.support.summaries import a_run
 
 
@@ -75,7 +76,7 @@ def test_a_way_to_call_is_in_the_title_where_all_share_it_and_else_in_the_rows()
 
 def test_what_failed_is_flagged_and_what_is_missing_is_empty() -> None:
     first, second = (setting({"rest": 0.3, "grpc": 0.2}, concurrency=n) for n in (1, 4))
-    lost = replace(first[0][1], errors={"timeout": 3})
+    lost = counted(first[0][1], errors={"timeout": 3})
     run = summary(([first[0][0], lost], first[1]), (second[0][:1], ()), checks=(check("reply", lost.id),))
     (table,) = tables(run)
     assert [entry.flags for entry in table.rows[0].entries] == [(), ()]
