@@ -18,6 +18,7 @@ import numpy as np
 
 from orchestrator.findings.summary import CellSummary, FloorSummary, RunSummary
 from orchestrator.summarise import summarise
+from tests.support.findings import measured
 from tests.support.runs import a_run
 
 Load = Callable[[float], float]
@@ -63,7 +64,7 @@ class Machine:
         )
         floors = tuple(self._floor(floor, readings) for floor in base.floors)
         self.made += 1
-        return replace(base, run_id=f"run-{self.made:04d}", cells=cells, floors=floors)
+        return measured(replace(base, cells=cells, floors=floors), id=f"run-{self.made:04d}")
 
     def _schedule(self) -> tuple[list[list[float]], list[float]]:
         times: list[list[float]] = [[] for _ in STACKS]

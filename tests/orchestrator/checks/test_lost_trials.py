@@ -10,6 +10,7 @@ from orchestrator.experiment.plan.plan import Load
 from orchestrator.statistics.terms import ReasonKind
 from orchestrator.summarise import summarise
 from orchestrator.wording.gate import judge
+from tests.support.findings import measured
 from tests.support.made_up import clock_that_stops_at
 from tests.support.runs import MemoryRun, a_run
 
@@ -62,7 +63,7 @@ def test_who_lost_trials_is_not_called_the_faster_one(grpc, lost_by, standing):
 def test_of_two_runs_the_one_that_lost_trials_gains_nothing_either(grpc, lost_by, verdict):
     runs = {"new": quick(seed=2, grpc=grpc), "old": quick()}
     runs[lost_by] = without(runs[lost_by], "grpc", {2})
-    new, old = (replace(summarise(runs[name]), run_id=name) for name in ("new", "old"))
+    new, old = (measured(summarise(runs[name]), id=name) for name in ("new", "old"))
     row = next(r for r in compare_runs(new, old, "median").rows if "grpc" in r.cell)
     assert row.verdict == verdict
     if verdict == "cannot tell":
@@ -71,10 +72,10 @@ def test_of_two_runs_the_one_that_lost_trials_gains_nothing_either(grpc, lost_by
 
 def test_a_run_that_lost_trials_does_not_pass_as_surely_not_slower():
     new, old = quick(seed=2), quick()
-    compared = [replace(summarise(run), run_id=name) for run, name in ((new, "new"), (old, "old"))]
+    compared = [measured(summarise(run), id=name) for run, name in ((new, "new"), (old, "old"))]
     assert {row.verdict for row in compare_runs(*compared, "median").rows} == {"not resolved"}
     assert judge(compare_runs(*compared, "median"), 0.5).error is None
-    cut = replace(summarise(without(new, "grpc", {2})), run_id="new")
+    cut = measured(summarise(without(new, "grpc", {2})), id="new")
     error = judge(compare_runs(cut, compared[1], "median"), 0.5).error
     assert isinstance(error, Undecided)
     assert "1 of 6 trials failed entirely" in error.message
@@ -104,12 +105,12 @@ def cut_off_by_time(draft):
 
 @pytest.fixture(scope="module")
 def old():
-    return replace(summarise(a_run(blocks=6, load=LOAD, seed=2)), run_id="old")
+    return measured(summarise(a_run(blocks=6, load=LOAD, seed=2)), id="old")
 
 
 @pytest.fixture(scope="module")
 def new():
-    return replace(summarise(a_run(blocks=6, load=LOAD, spoil=cut_off_by_time)), run_id="new")
+    return measured(summarise(a_run(blocks=6, load=LOAD, spoil=cut_off_by_time)), id="new")
 
 
 def test_stacks_are_not_compared_by_the_blocks_that_are_left(new):
