@@ -25,7 +25,7 @@ from benchmarks.simulated import print_tables
 from orchestrator.experiment.plan.plan import Cell, Limits, Operation, Placement, Plan, PlannedTrial, Stack
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.findings.compare import compare_cells
-from orchestrator.findings.summary import CellSummary, Comparison, TrialSummary
+from orchestrator.findings.summary import CellSummary, Comparison, Counts, Labels, TrialSummary
 from orchestrator.statistics import intervals
 from services.python.contract.lines import Load, Warmup
 
@@ -138,7 +138,7 @@ def false_winners(noise: Noise, *, stacks: int, blocks: int, settings: int, runs
         trials = schedule(plan.cells, blocks, run)
         cells = measured(plan, trials, noise(rng, blocks, stacks * settings), ratios, rng)
         named += _has_winner(plan, cells)
-        each = ([cell for cell in cells if cell.operation_id == o.id] for o in plan.operations)
+        each = ([cell for cell in cells if cell.operation == o.id] for o in plan.operations)
         alone += any(_has_winner(plan, of_setting) for of_setting in each)
     return Winners(of_run=named / runs, by_setting=alone / runs)
 
@@ -220,21 +220,15 @@ def _cell(cell: Cell, trials: tuple[TrialSummary, ...]) -> CellSummary:
     return CellSummary(
         id=cell.id,
         stack=cell.stack,
-        stack_label=cell.stack,
         factors={"protocol": cell.stack, "responder": "r", "client": "c", **cell.factors},
         operation=cell.operation,
-        operation_id=cell.operation,
         placement="p",
-        placement_id="p",
-        load="1,000 requests, 1 in flight",
+        labels=Labels(stack=cell.stack, operation=cell.operation, placement="p", load="1,000 requests, 1 in flight"),
         distribution=None,
-        errors={},
-        requests=1000 * len(trials),
+        counts=Counts(failed_trials=0, requests=1000 * len(trials), errors={}),
         trials=trials,
-        failed_trials=0,
         median_interval=None,
         throughput_per_s=None,
-        strip=None,
     )
 
 

@@ -59,7 +59,7 @@ def experiment(stacks: Sequence[str], *, seconds: float = SECONDS, repeats: int 
 def figures(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return each stack's counts over all trials, and times in ms; `late_p99` is that of the worst trial."""
     return [
-        {"stack": cell["stack_label"], **{name: cell["details"]["stream"][name] for name in (*_COUNTS, *_TIMES)}}
+        {"stack": cell["labels"]["stack"], **{name: cell["details"]["stream"][name] for name in (*_COUNTS, *_TIMES)}}
         for cell in summary["cells"]
         if cell["details"]["stream"] is not None
     ]

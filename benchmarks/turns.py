@@ -196,7 +196,7 @@ def figures(summary: Mapping[str, Any], checks: Mapping[str, Any]) -> dict[str, 
     return {
         "comparisons": [{key: c[key] for key in wanted} for c in summary["comparisons"]],
         "cells": [
-            {"stack": c["stack_label"], "id": c["id"], "interval": c["median_interval"]} for c in summary["cells"]
+            {"stack": c["labels"]["stack"], "id": c["id"], "interval": c["median_interval"]} for c in summary["cells"]
         ],
         "checks": [
             f"{c['name']}, {c['cell']}: {c['explanation']}"

@@ -141,6 +141,11 @@ def _pair(new: RunSummary, old: RunSummary, cells: tuple[CellSummary, CellSummar
     return Pair(new=cells[0], old=cells[1], floors=floors, doubts=doubts, above=above)
 
 
+def _group(cell: CellSummary) -> str:
+    labels = cell.labels
+    return ", ".join(filter(None, (labels.operation, labels.placement, cell.connection, labels.load)))
+
+
 def _rows(
     new: RunSummary,
     old: RunSummary,
@@ -154,8 +159,8 @@ def _rows(
             **vars(changed),
             cell=pair.new.id,
             reference=pair.old.id,
-            group=", ".join(filter(None, (pair.new.operation, pair.new.placement, pair.new.connection, pair.new.load))),
-            label=pair.new.stack_label,
+            group=_group(pair.new),
+            label=pair.new.labels.stack,
             doubts=tuple(pair.doubts),
             notes=(*_floor_notes(pair), *_warnings(new, pair.new), *_warnings(old, pair.old)),
             floors=tuple(pair.floors),

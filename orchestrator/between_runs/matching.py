@@ -82,7 +82,7 @@ def _alone(
 
 
 def _factors(cell: CellSummary, plan: _Plan) -> Factors:
-    operation, placement = plan["operations"].get(cell.operation_id, {}), plan["placements"].get(cell.placement_id, {})
+    operation, placement = plan["operations"].get(cell.operation, {}), plan["placements"].get(cell.placement, {})
     planned = plan["cells"].get(cell.id, {})
     load = planned.get("load", {})
     zones = [placement[key] for key in ("from_zone", "to_zone") if placement.get(key)]
@@ -106,7 +106,7 @@ def _factors(cell: CellSummary, plan: _Plan) -> Factors:
         **texts,
         "control": cell.stack if control else "no",
         **_each("payload ", operation.get("payload", {})),
-        "placement": " ".join([placement.get("kind", cell.placement), " to ".join(zones)]).strip(),
+        "placement": " ".join([placement.get("kind", cell.labels.placement), " to ".join(zones)]).strip(),
         **_each("link ", link),
         "rate": texts["rate"] if load.get("rate_per_s") is None else f"{texts['rate']} ({load.get('arrivals')})",
         **{key: str(value) for key, value in planned.items() if key not in _KNOWN},

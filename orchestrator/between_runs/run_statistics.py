@@ -173,7 +173,7 @@ def shift(moves: Iterable[FloorMove]) -> Interval:
 
 def floor_of(run: RunSummary, kind: str, cell: CellSummary) -> FloorSummary | None:
     """The floor of that kind beside the cell; None without one."""
-    return next((f for f in run.floors if f.kind == kind and f.is_beside(cell.placement_id, cell.id)), None)
+    return next((f for f in run.floors if f.kind == kind and f.is_beside(cell.placement, cell.id)), None)
 
 
 def moves(new: RunSummary, old: RunSummary, pair: tuple[CellSummary, CellSummary]) -> Iterator[FloorMove]:

@@ -137,10 +137,10 @@ def _floors() -> Iterator[Column]:
 
 
 _CELLS_OWN: tuple[Column, ...] = (
-    text("stack", "the stack as the report's tables name it", lambda cell: cell.stack_label),
+    text("stack", "the stack as the report's tables name it", lambda cell: cell.labels.stack),
     text("stack_id", "id of the stack, as in samples", lambda cell: cell.stack),
     text("kind", "call, task, stream or codec: what one sample is of", lambda cell: cell.kind),
-    text("load", "the load in words", lambda cell: cell.load),
+    text("load", "the load in words", lambda cell: cell.labels.load),
     whole("planned_trials", "trials that were planned", lambda cell: cell.counts.planned_trials),
     whole("trials", "trials that the figures are of", lambda cell: len(cell.trials)),
     whole("failed_trials", "trials that failed as a whole", lambda cell: cell.counts.failed_trials),
@@ -187,7 +187,7 @@ def cell_rows(summary: RunSummary) -> list[Row]:
             "valid": not failed,
             "failed_checks": BETWEEN.join(failed),
             **{factor.name: cell.factors.get(factor.name, factor.default) for factor in FACTORS},
-            **distances.get(cell.placement_id, {}),
+            **distances.get(cell.placement, {}),
             **{column.name: column.read(cell) for column in _CELLS_OWN},
         }
         rows.append({column.name: column.fitting(row.get(column.name)) for column in COLUMNS})

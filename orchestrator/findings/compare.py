@@ -133,7 +133,7 @@ def _compare(
 
 def _parts(plan: Plan, cell: CellSummary) -> dict[str, str]:
     document, http = cell.factors.get(DOCUMENT), cell.factors.get(HTTP)
-    return in_use(plan, cell.stack, cell.connection, (cell.operation_id,), document, http)
+    return in_use(plan, cell.stack, cell.connection, (cell.operation,), document, http)
 
 
 def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSummary, statistic: Compared) -> _Pair:
@@ -150,8 +150,8 @@ def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSu
         reference_cell=reference.id,
         group=naming.of_stacks(cell, reference),
         stack=cell.stack,
-        stack_label=cell.stack_label,
-        reference_label=reference.stack_label,
+        stack_label=cell.labels.stack,
+        reference_label=reference.labels.stack,
         statistic=statistic,
         ratio=None,
         interval=None,
@@ -255,7 +255,7 @@ def _moderated(
         None if pair.cell.id in invalid or pair.reference.id in invalid else _log_mean(by_block)
         for pair, by_block in zip(pairs, ratios, strict=True)
     ]
-    return intervals.moderated_by_place([pair.cell.placement_id for pair in pairs], sound)
+    return intervals.moderated_by_place([pair.cell.placement for pair in pairs], sound)
 
 
 def _envelopes(pairs: Sequence[_Pair], results: Sequence[LogMean | None]) -> dict[tuple[object, ...], float]:

@@ -61,7 +61,7 @@ def _apart_from(name: str, cell: CellSummary) -> tuple[object, ...]:
     free = (name, *BY_NAME[name].varies_with)
     factors = tuple((key, value) for key, value in sorted(cell.factors.items()) if key not in free)
     stack = None if BY_NAME[name].belongs_to == "stack" else cell.stack
-    return (cell.operation_id, cell.placement_id, cell.load, cell.kind, stack, factors)
+    return (cell.operation, cell.placement, cell.labels.load, cell.kind, stack, factors)
 
 
 def _effect(name: str, cell: CellSummary, other: CellSummary) -> tuple[Effect, LogMean] | None:
@@ -76,11 +76,11 @@ def _effect(name: str, cell: CellSummary, other: CellSummary) -> tuple[Effect, L
     better, worse = (cell, other) if first < second else (other, cell)
     effect = Effect(
         factor=name,
-        stack=better.stack_label,
+        stack=better.labels.stack,
         better=better.factors[name],
         worse=worse.factors[name],
         gap=abs(first - second),
-        place=(cell.operation_id, cell.placement_id),
+        place=(cell.operation, cell.placement),
     )
     return effect, result
 
@@ -95,7 +95,7 @@ def greatest(effects: Sequence[Effect], rankings: Sequence[Ranking]) -> tuple[Ef
         for ranking in rankings:
             cell, tiers = ranking.cells[ranking.reference], ranking.tiers
             gap = ranking.gap(tiers[0].cells[0], tiers[-1].cells[-1]) if tiers else None
-            if gap is not None and (cell.operation_id, cell.placement_id) == effect.place:
+            if gap is not None and (cell.operation, cell.placement) == effect.place:
                 gaps.append(gap)
         if gaps and effect.gap > max(gaps) and (best is None or effect.gap > best[0].gap):
             best = effect, max(gaps)
@@ -114,5 +114,5 @@ def limits(rankings: Sequence[Ranking]) -> dict[str, tuple[str, ...]]:
             mean_of(responder_cpu(trial) for trial in cell.trials), mean_of(trial.cpu_share for trial in cell.trials)
         )
         if limit in ("responder", "requester", "both"):
-            by_limit.setdefault(limit, []).append(cell.stack_label)
+            by_limit.setdefault(limit, []).append(cell.labels.stack)
     return {end: tuple(dict.fromkeys(labels)) for end, labels in by_limit.items()}

@@ -127,7 +127,7 @@ def _free(axis: str) -> tuple[str, ...]:
 
 
 def _value(name: str, cell: CellSummary) -> Value:
-    return cell.placement_id if name == PLACEMENT else cell.factors.get(name)
+    return cell.placement if name == PLACEMENT else cell.factors.get(name)
 
 
 def _call(axis: str, cell: CellSummary) -> tuple[tuple[str, Value], ...]:
@@ -173,9 +173,9 @@ def _panel(axes: Sequence[str], members: Sequence[CellSummary], summary: RunSumm
     columns = [[line.cells[place] for line in shown] for place in range(len(values))]
     first = members[0]
     return Panel(
-        operation=first.operation if axis not in _OF_OPERATIONS else str(first.factors["operation"]),
+        operation=first.labels.operation if axis not in _OF_OPERATIONS else str(first.factors["operation"]),
         others=tuple((name, first.factors.get(name)) for name in _others(axis, others)),
-        placement=first.placement if PLACEMENT in others else "",
+        placement=first.labels.placement if PLACEMENT in others else "",
         places=tuple(_place(axis, firsts[value], distances) for value in values),
         lines=tuple(shown),
         floors=tuple(_floors(summary.floors, columns)),
@@ -193,7 +193,7 @@ def _order(
 ) -> Callable[[CellSummary], tuple[float, ...]]:
     """What places are sorted by: the round trip, the sizes or the number; the plan's order where one is not known."""
     if axis == PLACEMENT:
-        trips = [distances.rtt(cell) for cell in firsts.values() if distances.kinds.get(cell.placement_id) != "local"]
+        trips = [distances.rtt(cell) for cell in firsts.values() if distances.kinds.get(cell.placement) != "local"]
         if any(trip is None for trip in trips):
             return lambda _: ()
         return lambda cell: (distances.rtt(cell) or 0.0,)
@@ -211,10 +211,10 @@ def _place(axis: str, cell: CellSummary, distances: Distances) -> Place:
     rtt = distances.far(cell)
     return Place(
         value=_value(axis, cell),
-        name=cell.placement if axis == PLACEMENT else "",
+        name=cell.labels.placement if axis == PLACEMENT else "",
         rtt=rtt if rtt is None or cell.floors.ping is None else cell.floors.ping,
         distance=rtt,
-        kind=distances.kinds.get(cell.placement_id, "") if axis == PLACEMENT else "",
+        kind=distances.kinds.get(cell.placement, "") if axis == PLACEMENT else "",
     )
 
 
@@ -232,7 +232,7 @@ def _floors(floors: Sequence[FloorSummary], columns: Sequence[Sequence[CellSumma
 
 def _is_beside(floor: FloorSummary, cells: Sequence[CellSummary | None]) -> bool:
     is_known = floor.distribution is not None and floor.distribution.median is not None
-    return is_known and any(cell is not None and floor.is_beside(cell.placement_id, cell.id) for cell in cells)
+    return is_known and any(cell is not None and floor.is_beside(cell.placement, cell.id) for cell in cells)
 
 
 _FAR_MS = 1.0  # from here on a round trip is worth a word
@@ -259,11 +259,11 @@ class Distances:
 
     def is_local(self, cell: CellSummary) -> bool:
         """Whether both ends run on one machine."""
-        return self.kinds.get(cell.placement_id) == "local"
+        return self.kinds.get(cell.placement) == "local"
 
     def rtt(self, cell: CellSummary) -> float | None:
         """Return the wanted round trip in ms, else the one that ping measured; None with both ends on one machine."""
-        return None if self.is_local(cell) else self.wanted.get(cell.placement_id) or cell.floors.ping
+        return None if self.is_local(cell) else self.wanted.get(cell.placement) or cell.floors.ping
 
     def far(self, cell: CellSummary) -> float | None:
         """Return the round trip where it is at least 1 ms."""

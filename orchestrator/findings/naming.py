@@ -49,7 +49,7 @@ def in_tables(summary: RunSummary) -> dict[str, str]:
 
 def _label(cell: CellSummary, apart: Sequence[Factor], ends: tuple[str, str] | None) -> str:
     values = [f.briefly(value) for f in apart if (value := cell.factors.get(f.name)) is not None]
-    stack = f"{cell.stack_label}, {contrasts.languages_in_words(ends)}" if ends else cell.stack_label
+    stack = f"{cell.labels.stack}, {contrasts.languages_in_words(ends)}" if ends else cell.labels.stack
     return f"{stack} with {quantities.listed(values)}" if values else stack
 
 
@@ -57,7 +57,9 @@ def of_stacks(cell: CellSummary, reference: CellSummary) -> str:
     """Where two stacks are compared: operation, placement, how requests are made, load."""
     calls = dict.fromkeys(", ".join(short(side.factors)) for side in (cell, reference))
     called = " against ".join(filter(None, calls))  # nothing of codecs alone
-    return ", ".join(filter(None, (reference.operation, reference.placement, called, reference.load)))
+    return ", ".join(
+        filter(None, (reference.labels.operation, reference.labels.placement, called, reference.labels.load))
+    )
 
 
 def without(factor: str, cell: CellSummary) -> str:
@@ -68,22 +70,22 @@ def without(factor: str, cell: CellSummary) -> str:
     calls = short(cell.factors) if compared not in OF_THE_CALL else short({**call, factor: compared.default})
     if compared in OF_THE_CALL and compared.is_always_said:
         calls = tuple(value for value in calls if value != compared.default)
-    load = [cell.load]
+    load = [cell.labels.load]
     if compared.belongs_to == "load":
         load = [BY_NAME[name].text(cell.factors[name]) for name in ("concurrency", "rate") if name not in free]
         load += of_load(cell.factors, free)
-    operation = cell.operation
+    operation = cell.labels.operation
     if compared.belongs_to == "operation":
         operation = str(cell.factors["operation" if factor == "payload" or "payload" in free else "payload"])
     parts = [] if factor == "operation" else [operation]
-    parts += [] if "placement" in free else [cell.placement]
+    parts += [] if "placement" in free else [cell.labels.placement]
     return ", ".join((*parts, *calls, *load))
 
 
 def subject(plan: Plan, cell: CellSummary, factor: str) -> str:
     """What both sides have in common of the stack: its label, or what is left of it where part of it is compared."""
     if BY_NAME[factor].belongs_to != "stack":
-        return cell.stack_label
+        return cell.labels.stack
     rest = [part for part in ("protocol", "responder", "client") if part != factor]
     first = str(cell.factors[rest[0]])
     alike = [stack for stack in plan.stacks if getattr(stack, rest[0]) == first]

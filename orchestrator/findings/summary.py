@@ -199,18 +199,25 @@ class Details:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Labels:
+    """What people call the parts of a cell; `load` is in words: `1,000 requests, 1 in flight`."""
+
+    stack: str
+    operation: str
+    placement: str
+    load: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class CellSummary:
-    """What a cell measures, by the plan's labels, and what came of it."""
+    """What a cell measures, by the plan's ids and labels, and what came of it."""
 
     id: str
-    stack: str  # id
-    stack_label: str
+    stack: str
+    operation: str
+    placement: str
+    labels: Labels
     factors: dict[str, Value]  # a value of every factor (`experiment.model.factors`)
-    operation: str  # label
-    operation_id: str
-    placement: str  # name
-    placement_id: str
-    load: str  # in words, e.g. "1,000 requests, 1 in flight"
     kind: Kind = "call"
     distribution: Distribution | None  # None: no successful sample
     median_interval: Interval | None
@@ -250,12 +257,12 @@ class CellSummary:
     @property
     def place(self) -> tuple[object, ...]:
         """The operation, placement and load, which compared cells have in common."""
-        return (self.operation_id, self.placement_id, self.load, self.factors["concurrency"])
+        return (self.operation, self.placement, self.labels.load, self.factors["concurrency"])
 
     @property
     def setting(self) -> str:
         """The operation, placement, call and load in few words: a name for what compared cells have in common."""
-        return ", ".join((self.operation, self.placement, *short(self.factors), self.load))
+        return ", ".join((self.labels.operation, self.labels.placement, *short(self.factors), self.labels.load))
 
     @property
     def over_floor(self) -> float | None:

@@ -183,5 +183,5 @@ class Gate:
 
 def _failed(summary: RunSummary, label: str) -> float:
     """The share of requests without a right reply."""
-    cells = [cell for cell in summary.cells if cell.stack_label == label]
+    cells = [cell for cell in summary.cells if cell.labels.stack == label]
     return sum(cell.counts.failed for cell in cells) / max(1, sum(cell.counts.requests for cell in cells))

@@ -90,10 +90,10 @@ def _cell(run: RunSummary, cell: CellSummary) -> CellRecord:
     latencies, times = cell.distribution, _interval(cell, "throughput")
     return CellRecord(
         cell=cell.id,
-        label=f"{cell.stack_label}, {cell.setting}",
+        label=f"{cell.labels.stack}, {cell.setting}",
         stack=cell.stack,
-        stack_label=cell.stack_label,
-        placement=cell.placement,
+        stack_label=cell.labels.stack,
+        placement=cell.labels.placement,
         measures=hashlib.sha256(text.encode()).hexdigest()[:16],
         median=latencies.median if latencies else None,
         median_interval=cell.median_interval,

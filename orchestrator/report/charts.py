@@ -105,7 +105,7 @@ class Charts:
         """The timings of each cell of a group that has some."""
         beside = kin(group, self.groups)
         return tuple(
-            Strip(label=cell.stack_label, number=self.colours[cell.stack], figure=drawn)
+            Strip(label=cell.labels.stack, number=self.colours[cell.stack], figure=drawn)
             for cell in group.measured
             if (drawn := time_strip(cell, group, self.colours, beside))
         )

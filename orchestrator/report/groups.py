@@ -65,7 +65,8 @@ def groups(summary: RunSummary) -> tuple[Group, ...]:
             title=setting.name,
             caption=setting.title,
             cells=tuple(
-                replace(cell, stack=looks[cell.id][0], stack_label=looks[cell.id][1]) for cell in setting.cells
+                replace(cell, stack=looks[cell.id][0], labels=replace(cell.labels, stack=looks[cell.id][1]))
+                for cell in setting.cells
             ),
             floors=_floors(summary, setting.cells),
             comparisons=tuple(
@@ -89,18 +90,18 @@ def kin(group: Group, every: Sequence[Group]) -> tuple[Group, ...]:
     """The other groups that ask the same between the same hosts, in the same unit: their pictures share scales."""
     if not group.cells:
         return ()
-    own = (group.cells[0].operation_id, group.cells[0].placement_id, group.unit)
+    own = (group.cells[0].operation, group.cells[0].placement, group.unit)
     return tuple(
         other
         for other in every
-        if other is not group and own == (other.cells[0].operation_id, other.cells[0].placement_id, other.unit)
+        if other is not group and own == (other.cells[0].operation, other.cells[0].placement, other.unit)
     )
 
 
 def cell_names(every: Sequence[Group], *, in_full: bool = False) -> dict[str, str]:
     """What to call each cell, by id: its stack, and its group where there are several; `in_full`: always, with the load."""
     names = {group.slug: [group.caption] if in_full else [group.title] if len(every) > 1 else [] for group in every}
-    return {cell.id: " · ".join((cell.stack_label, *names[group.slug])) for group in every for cell in group.cells}
+    return {cell.id: " · ".join((cell.labels.stack, *names[group.slug])) for group in every for cell in group.cells}
 
 
 def cell_colours(every: Sequence[Group], summary: RunSummary) -> dict[str, int]:
@@ -146,8 +147,8 @@ def anchor(text: str) -> str:
 def _looks(summary: RunSummary, labels: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     """What is drawn for each cell's stack, and its label, by id: the same where no two cells of a stack share a table."""
     return {
-        cell.id: (cell.stack, cell.stack_label)
-        if labels[cell.id] == cell.stack_label
+        cell.id: (cell.stack, cell.labels.stack)
+        if labels[cell.id] == cell.labels.stack
         else (f"{cell.stack} {labels[cell.id]}", labels[cell.id])
         for cell in summary.cells
     }
@@ -155,7 +156,7 @@ def _looks(summary: RunSummary, labels: Mapping[str, str]) -> dict[str, tuple[st
 
 def _floors(summary: RunSummary, cells: Sequence[CellSummary]) -> tuple[FloorSummary, ...]:
     """Ping is beside every cell of its placement, a tcp floor beside those whose bytes it carried."""
-    ids, placements = {cell.id for cell in cells}, {cell.placement_id for cell in cells}
+    ids, placements = {cell.id for cell in cells}, {cell.placement for cell in cells}
     floors = [
         floor
         for floor in summary.floors

@@ -138,7 +138,7 @@ class Report:
     @property
     def legend(self) -> list[tuple[str, int]]:
         """Each stack's label and the number of its colour, in the order of the tables."""
-        labels = {cell.stack: cell.stack_label for group in self.charts.groups for cell in group.cells}
+        labels = {cell.stack: cell.labels.stack for group in self.charts.groups for cell in group.cells}
         return [(label, self.charts.colours[stack]) for stack, label in labels.items()]
 
     @property

@@ -257,7 +257,7 @@ def _parts(summary: RunSummary) -> Iterator[str]:
     distances = Distances.of(summary.plan)
     places = [name_of_place(distances, cell) for cell in summary.cells if cell.kind != "codec"]
     yield _several(places)
-    yield "" if CAPACITY.of(summary).rates else _several([cell.load for cell in summary.cells])
+    yield "" if CAPACITY.of(summary).rates else _several([cell.labels.load for cell in summary.cells])
     repeats = max((len(cell.trials) for cell in summary.cells), default=0)
     yield quantities.count(repeats, "repeat") if repeats else ""
 

@@ -180,11 +180,11 @@ def _failures(rankings: Sequence[Ranking]) -> list[str]:
     if failed:
         worst = max(failed, key=lambda cell: cell.counts.failed / cell.counts.requests)
         lost = quantities.no_reply(worst.counts.failed, worst.counts.requests, worst.kind)
-        clauses.append(f"with {named(worst.stack_label)} {lost}, and counts as slowest")
+        clauses.append(f"with {named(worst.labels.stack)} {lost}, and counts as slowest")
     if unsent := [cell for cell in cells if cell.counts.share_unsent > MOST_UNSENT]:
         most = max(unsent, key=lambda cell: cell.counts.share_unsent)
         clauses.append(
-            f"{quantities.percent(most.counts.share_unsent)} of what was due with {named(most.stack_label)} was not sent"
+            f"{quantities.percent(most.counts.share_unsent)} of what was due with {named(most.labels.stack)} was not sent"
         )
     return clauses
 

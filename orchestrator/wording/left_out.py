@@ -104,9 +104,9 @@ def _checked(cells: Sequence[CellSummary], invalid: Mapping[str, Sequence[str]])
     if not invalid:
         return ""
     checks = list(dict.fromkeys(name for names in invalid.values() for name in names))
-    stacks = list(dict.fromkeys(cell.stack_label for cell in cells if cell.id in invalid))
+    stacks = list(dict.fromkeys(cell.labels.stack for cell in cells if cell.id in invalid))
     measured = sum(1 for cell in cells if cell.distribution or cell.id in invalid)
-    is_in_part = not all(cell.id in invalid for cell in cells if cell.stack_label in stacks)
+    is_in_part = not all(cell.id in invalid for cell in cells if cell.labels.stack in stacks)
     where = f" in {len(invalid)} of {quantities.count(measured, 'measurement')}" if is_in_part else ""
     noun = "check" if len(checks) == 1 else "checks"
     return fitting(
@@ -120,7 +120,7 @@ def _overloaded(over: Overloads) -> str:
     """Return `graphqlws does not keep up with 5,000 events/s here (3,650 delivered)`; empty where all keep up."""
     if not over:
         return ""
-    labels = list(dict.fromkeys(cell.stack_label for cell, _ in over))
+    labels = list(dict.fromkeys(cell.labels.stack for cell, _ in over))
     rates = sorted({overload.planned_per_s for _, overload in over})
     shown = " to ".join(map(quantities.rate, dict.fromkeys((rates[0], rates[-1]))))
     delivered = over[0][1].delivered_per_s if len(over) == 1 else None

@@ -44,7 +44,7 @@ def _of_stacks(spreads: Sequence[Least], cells: Mapping[str, CellSummary]) -> st
         cell = cells[spread.cells[0]]
         is_one = len(spread.cells) == 1
         by = f"{SPREADS[spread.by]}{_value(cell, spread.by) if is_one else ''}"
-        winners.setdefault(f"that of {cell.stack_label}" if is_one else "none significantly", []).append(by)
+        winners.setdefault(f"that of {cell.labels.stack}" if is_one else "none significantly", []).append(by)
     clauses = [f"{name} by {quantities.listed(by)}" for name, by in winners.items()]
     return f"The latency that varies least: {'; '.join(clauses)}." if clauses else ""
 
@@ -143,14 +143,14 @@ def alone(cells: Sequence[CellSummary]) -> str:
     if not known:
         return "too few requests got a right reply."
     low, cell = known[0]
-    took = f"{named(cell.stack_label)}, median {quantities.ms(low)}"
+    took = f"{named(cell.labels.stack)}, median {quantities.ms(low)}"
     if len(known) == 1:
         surely = cell.median_interval
         between = f" ({scale_for(surely).span(surely)})" if surely and not quantities.is_vague(surely) else ""
         return f"{took}{between}; nothing to compare it with."
     high, last = known[-1]
     ends = f"from {quantities.ms(low)} ({named(cell.setting)}) to {quantities.ms(high)} ({named(last.setting)})"
-    stacks = list(dict.fromkeys(cell.stack_label for _, cell in known))
+    stacks = list(dict.fromkeys(cell.labels.stack for _, cell in known))
     return fitting(
         f"nothing to compare; {some(stacks, 3)} took {ends}.",
         f"nothing to compare: {some(stacks, 2)} took {quantities.ms(low)} to {quantities.ms(high)}.",

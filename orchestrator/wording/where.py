@@ -23,7 +23,7 @@ def _name(distances: Distances, cell: CellSummary) -> str:
         return "one machine"
     rtt = distances.rtt(cell)
     if rtt is None:
-        return cell.placement
+        return cell.labels.placement
     return f"an emulated {quantities.ms(rtt)}" if distances.is_emulated else quantities.ms(rtt)
 
 
@@ -33,13 +33,13 @@ def name_of_place(distances: Distances, cell: CellSummary) -> str:
         return "loopback"
     rtt = distances.rtt(cell)
     if rtt is None:
-        return cell.placement
+        return cell.labels.placement
     return f"emulated {quantities.ms(rtt)}" if distances.is_emulated else f"{quantities.ms(rtt)} round trip"
 
 
 def over(distances: Distances, cell: CellSummary) -> str:
     """` over an emulated 35 ms`, to follow a clause; empty on one machine, and where the distance is not known."""
-    is_known = cell.placement_id in distances.kinds and distances.rtt(cell) is not None
+    is_known = cell.placement in distances.kinds and distances.rtt(cell) is not None
     return f" over {_name(distances, cell)}" if is_known else ""
 
 

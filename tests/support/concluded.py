@@ -40,11 +40,14 @@ def cell_of(
         having(bare, placement=placement, **factors),
         id=at,
         stack=label,
-        stack_label=label,
         placement=placement,
-        placement_id=placement,
+        labels=replace(
+            bare.labels,
+            stack=label,
+            placement=placement,
+            load=f"1,000 requests, {factors.get('concurrency', 1)} in flight",
+        ),
         kind=kind,
-        load=f"1,000 requests, {factors.get('concurrency', 1)} in flight",
         distribution=replace(bare.distribution, median=median),
         trials=tuple(replace(trial, median=median * (1 + trial.index / 1e4)) for trial in bare.trials),
         counts=replace(bare.counts, planned_trials=len(bare.trials)),
@@ -65,8 +68,8 @@ def beside(cell: CellSummary, reference: CellSummary, interval: tuple[float, flo
         reference_cell=reference.id,
         group=reference.setting,
         stack=cell.stack,
-        stack_label=cell.stack_label,
-        reference_label=reference.stack_label,
+        stack_label=cell.labels.stack,
+        reference_label=reference.labels.stack,
         statistic="median",
         ratio=ratio,
         interval=interval,
@@ -87,7 +90,7 @@ def setting(
     first, *others = cells
     rows = []
     for cell in others:
-        ratio = medians[cell.stack_label] / medians[first.stack_label]
+        ratio = medians[cell.labels.stack] / medians[first.labels.stack]
         rows.append(beside(cell, first, (ratio / width, ratio * width)))
     return cells, rows
 

@@ -19,6 +19,11 @@ def counted(cell: CellSummary, **counts: Any) -> CellSummary:
     return replace(cell, counts=replace(cell.counts, **counts))
 
 
+def labelled(cell: CellSummary, **labels: str) -> CellSummary:
+    """Return the cell with other labels."""
+    return replace(cell, labels=replace(cell.labels, **labels))
+
+
 def measured(run: RunSummary, **facts: Any) -> RunSummary:
     """Return the run with other facts of which run it was."""
     return replace(run, run=replace(run.run, **facts))

@@ -19,6 +19,7 @@ from orchestrator.findings.summary import (
     Details,
     Floors,
     FloorSummary,
+    Labels,
     MeasuredRun,
     RunSummary,
     Sizes,
@@ -230,7 +231,6 @@ def _cell(
     return CellSummary(
         id=f"{stack_id}-{operation[0]}-{placement}",
         stack=stack_id,
-        stack_label=label,
         factors={
             "protocol": protocol,
             "responder": responder,
@@ -241,11 +241,11 @@ def _cell(
             "concurrency": 1,
             "rate": None,
         },
-        operation=operation_label,
-        operation_id=operation[0],
+        operation=operation[0],
         placement=placement,
-        placement_id=placement,
-        load=f"{samples:,} requests, 1 in flight",
+        labels=Labels(
+            stack=label, operation=operation_label, placement=placement, load=f"{samples:,} requests, 1 in flight"
+        ),
         distribution=of,
         counts=Counts(failed_trials=0, requests=of.n, errors={}),
         trials=tuple(_trial(index, values) for index, values in enumerate(trials)),
@@ -281,10 +281,10 @@ def _comparison(cell: CellSummary, reference: CellSummary, random: np.random.Gen
     return Comparison(
         cell=cell.id,
         reference_cell=reference.id,
-        group=f"{cell.operation}, {cell.placement}, {cell.connection}, {cell.load}",
+        group=f"{cell.labels.operation}, {cell.labels.placement}, {cell.connection}, {cell.labels.load}",
         stack=cell.stack,
-        stack_label=cell.stack_label,
-        reference_label=reference.stack_label,
+        stack_label=cell.labels.stack,
+        reference_label=reference.labels.stack,
         statistic="median",
         ratio=ratio,
         interval=interval,

@@ -194,7 +194,7 @@ def _rate(
     return FoundRate(
         cell=cell.id,
         stack=cell.stack,
-        stack_label=tried[0].stack_label,
+        stack_label=tried[0].labels.stack,
         setting=naming.without("rate", tried[0]) + most,
         goals=find.text,
         factor=find.factor,

@@ -24,7 +24,7 @@ def sentence(cells: Iterable[CellSummary]) -> str:
         for outcome in cell.details.outcomes:
             kind = next((kind for kind in _BAD if outcome.startswith(kind)), None)
             if kind is not None:
-                changes = by_kind.setdefault(kind, {}).setdefault(cell.stack_label, [])
+                changes = by_kind.setdefault(kind, {}).setdefault(cell.labels.stack, [])
                 change = BY_NAME[FACTOR].briefly(cell.factors[FACTOR])
                 changes += [] if change in changes else [change]
     if not by_kind:
@@ -50,12 +50,12 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
     by_operation: dict[str, list[CellSummary]] = {}
     for cell in summary.cells:
         if cell.factors.get(FACTOR) is not None:
-            by_operation.setdefault(cell.operation.rpartition(", schema change: ")[0], []).append(cell)
+            by_operation.setdefault(cell.labels.operation.rpartition(", schema change: ")[0], []).append(cell)
     return tuple(_table(operation, cells) for operation, cells in by_operation.items())
 
 
 def _table(operation: str, cells: Sequence[CellSummary]) -> Table:
-    outcomes = {(cell.stack_label, str(cell.factors[FACTOR])): outcome_text(cell) for cell in cells}
+    outcomes = {(cell.labels.stack, str(cell.factors[FACTOR])): outcome_text(cell) for cell in cells}
     changes = list(dict.fromkeys(change for _, change in outcomes))
     failed = [
         f"fails: {stack}, {BY_NAME[FACTOR].briefly(change)}: {outcome.removeprefix(FAILS)}"

@@ -108,7 +108,7 @@ def _settings(
         if cell.stack in stacks and cell.kind in ("call", "task"):
             # A responder's usual library for PostgreSQL comes with its language, as where stacks are compared.
             setting = (*cell.place, tuple(None if value in OWN_DRIVERS else value for value in cell.call))
-            labels.setdefault(setting, {})[cell.stack_label] = None
+            labels.setdefault(setting, {})[cell.labels.stack] = None
             if ends := known.get(cell.stack):
                 groups.setdefault(setting, {}).setdefault((cell.protocol, *ends), cell)
     settings = []
@@ -154,7 +154,7 @@ def _decomposed(
     kept = [usable[protocol, responder, requester] for protocol, responder, requester in product(*part)]
     medians = [by_block(cell.trials, "median") for cell in kept]
     blocks = sorted(set.intersection(*(set(values) for values in medians)))
-    labels = {cell.stack_label for cell in kept}
+    labels = {cell.labels.stack for cell in kept}
     matrix = Matrix(
         setting=setting,
         factors=factors,

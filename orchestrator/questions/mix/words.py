@@ -57,7 +57,7 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
     settings: dict[str, list[tuple[str, MixedSummary]]] = {}
     for cell in summary.cells:
         for mixed in cell.details.mixed:
-            settings.setdefault(cell.setting, []).append((cell.stack_label, mixed))
+            settings.setdefault(cell.setting, []).append((cell.labels.stack, mixed))
     shown = []
     for setting, rows in settings.items():
         unit = quantities.unit_for(mixed.distribution.median for _, mixed in rows if mixed.distribution)

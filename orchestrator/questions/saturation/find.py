@@ -101,7 +101,7 @@ def find_series(
         if cell.kind in ("call", "task"):
             rest = tuple(item for item in cell.factors.items() if item[0] not in _LOADS)
             is_open = cell.factors["rate"] is not None
-            alike.setdefault((is_open, cell.stack, cell.operation_id, cell.placement_id, *rest), []).append(cell)
+            alike.setdefault((is_open, cell.stack, cell.operation, cell.placement, *rest), []).append(cell)
     groups: list[tuple[str, list[CellSummary]]] = []
     for (has_rate, *_), members in alike.items():
         if not has_rate or len({cell.factors["rate"] for cell in members}) == len(members):
@@ -124,7 +124,7 @@ def _series(factor: str, cells: Sequence[CellSummary], checks: Sequence[CheckRes
     series = LoadSeries(
         factor="rate" if is_open else "concurrency",
         stack=cells[0].stack,
-        stack_label=cells[0].stack_label,
+        stack_label=cells[0].labels.stack,
         setting=naming.without(factor, cells[0]),
         margin=margin,
         points=tuple(points),

@@ -49,7 +49,7 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
     for setting, cells in settings.items():
         unit = quantities.unit_for(cell.distribution.median for cell in cells if cell.distribution)
         names = [name for name in SHOWN_SPREADS if any(name in cell.means for cell in cells)]
-        rows = [(c.stack_label, *(with_interval(name, c.means.get(name), unit) for name in names)) for c in cells]
+        rows = [(c.labels.stack, *(with_interval(name, c.means.get(name), unit) for name in names)) for c in cells]
         heads = [f"{HEADS[name]}, {unit.name}" if is_time(name) else HEADS[name] for name in names]
         if names:
             shown.append(text_table(f"spread (95 % interval) · {setting}", ("stack", *heads), rows, (NOTE,)))

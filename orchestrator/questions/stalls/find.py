@@ -74,7 +74,7 @@ def stalls(evidence: Sequence[CellEvidence], cells: Sequence[CellSummary]) -> tu
             stall = Stall(
                 **vars(worst),
                 cell=cell.id,
-                stack_label=cell.stack_label,
+                stack_label=cell.labels.stack,
                 setting=cell.setting,
                 stalled=len(readings),
                 trials=len(cell.trials),

@@ -54,8 +54,8 @@ def _row(cell: CellSummary, times: StoreTimes) -> tuple[str, ...]:
         time_ms = stream.interval
     of_latency = f" ({quantities.percent(times.handling * calls / time_ms)})" if time_ms else ""
     return (
-        cell.stack_label,
-        ", ".join((cell.operation, cell.placement, *call, cell.load)),
+        cell.labels.stack,
+        ", ".join((cell.labels.operation, cell.labels.placement, *call, cell.labels.load)),
         f"{named} by {driver}" if store == POSTGRESQL else named,
         BY_NAME[POOL].level(pool).compared if store not in (None, BY_NAME[STORE].default) else "",
         f"{times.queries * calls:.3g}" if times.queries else "-",

@@ -57,7 +57,7 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
     settings: dict[str, list[tuple[str, StreamSummary]]] = {}
     for cell in summary.cells:
         if cell.details.stream is not None:
-            settings.setdefault(cell.setting, []).append((cell.stack_label, cell.details.stream))
+            settings.setdefault(cell.setting, []).append((cell.labels.stack, cell.details.stream))
     shown = []
     for setting, rows in settings.items():
         unit = unit_for(ms for _, stream in rows for ms in (stream.interval, stream.delivery_p99) if ms is not None)

@@ -60,7 +60,7 @@ def _line(
         name, number = f"{drawn.kind} (floor)", drawn.kind
         style: dict[str, Any] = {"color": f"var(--floor-{drawn.kind})", "width": 1.25, "dash": "dot"}
     else:
-        name, number = drawn.stack_label, colours[drawn.stack]
+        name, number = drawn.labels.stack, colours[drawn.stack]
         style = {"color": series(number), "width": 1.75, "dash": dash(number)}
     n = distribution.n + distribution.failed
     return go.Scatter(

@@ -156,7 +156,7 @@ def _dot(group: Group, cell: CellSummary) -> Dot:
     bounds = None if is_vague(cell.median_interval) else cell.median_interval
     median, p99 = (getattr(distribution, name) for name in ("median", "p99"))
     return Dot(
-        label=_cut(cell.stack_label),
+        label=_cut(cell.labels.stack),
         detail=_cut(ends(cell)),
         value=median * per_ms,
         interval=bounds and (bounds[0] * per_ms, bounds[1] * per_ms),

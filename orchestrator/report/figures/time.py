@@ -30,7 +30,7 @@ def time_strip(cell: CellSummary, group: Group, colours: dict[str, int], beside:
         "yaxis": logarithmic(f"{group.unit.name}{BETTER}", low, high),
         "shapes": [upright(significant(at), color=RULE, width=1, dash="dot") for at in starts[1:]],
     }
-    label = f"Timings in time order, {cell.stack_label}, {group.title}."
+    label = f"Timings in time order, {cell.labels.stack}, {group.title}."
     slug = f"strip-{group.slug}-{group.cells.index(cell)}"
     return figure(slug, label, _strip_traces(cell.details.strip, group.unit, colour), layout, _STRIP_PX)
 

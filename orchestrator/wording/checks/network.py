@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from orchestrator.wording.checks.terms import Words
+from orchestrator.wording.checks.vocabulary import Words
 
 WORDS: Mapping[str, Mapping[str, Words]] = {}

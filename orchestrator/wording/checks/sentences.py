@@ -16,7 +16,7 @@ from orchestrator import quantities
 from orchestrator.findings.check_result import CheckResult, Point, counts
 from orchestrator.findings.summary import RunSummary
 from orchestrator.wording.checks import ends, latency, load, network, replies
-from orchestrator.wording.checks.terms import CAUSES, REPORTED, Words
+from orchestrator.wording.checks.vocabulary import CAUSES, REPORTED, Words
 
 SCHEMA_VERSION = 2
 NOTHING = "Nothing to do."

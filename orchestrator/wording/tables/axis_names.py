@@ -89,7 +89,7 @@ def detail(panel: Panel, line: Line) -> str:
 def name(panel: Panel, line: Line) -> str:
     """A line by itself: its stack, and how it calls where the stack has several ways."""
     several = sum(other.stack == line.stack for other in panel.lines) > 1
-    return f"{line.first.stack_label}, {_call(line)}" if several else line.first.stack_label
+    return f"{line.first.labels.stack}, {_call(line)}" if several else line.first.labels.stack
 
 
 def connection(policy: Value) -> str:

@@ -58,7 +58,7 @@ def _table(along: Sweep, panel: Panel, settings: Settings) -> Table:
 def _stacks(panel: Panel, unit: Unit, settings: Settings) -> Iterator[Row]:
     for line in panel.lines:
         yield Row(
-            label=line.first.stack_label,
+            label=line.first.labels.stack,
             detail=axis_names.detail(panel, line),
             kind="stack",
             series=line.stack,

@@ -117,7 +117,7 @@ def _against(cell: CellSummary, settings: Settings) -> str:
 
 def floors_beside(summary: RunSummary, cells: Sequence[CellSummary]) -> Iterator[FloorSummary]:
     """Return the tcp floors beside these cells; ping where there is none."""
-    ids, placements = {cell.id for cell in cells}, {cell.placement_id for cell in cells}
+    ids, placements = {cell.id for cell in cells}, {cell.placement for cell in cells}
     beside = [
         floor
         for floor in summary.floors

@@ -57,7 +57,9 @@ class Settings:
         settings: dict[tuple[str, ...], list[CellSummary]] = {}
         for cell in self.summary.cells:
             call = () if belongs_to_stack else phrases({**cell.factors, **apart})
-            settings.setdefault((cell.operation, cell.placement, *call, cell.load), []).append(cell)
+            settings.setdefault((cell.labels.operation, cell.labels.placement, *call, cell.labels.load), []).append(
+                cell
+            )
         names = [" · ".join(key[:-1]) for key in settings]
         return tuple(
             Setting(

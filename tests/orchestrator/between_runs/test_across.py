@@ -272,7 +272,7 @@ def all_failed(run, protocol):
         counted(replace(cell, trials=(), distribution=None), failed_trials=5) if cell.protocol == protocol else cell
         for cell in run.cells
     )
-    label = next(cell.stack_label for cell in cells if cell.protocol == protocol)
+    label = next(cell.labels.stack for cell in cells if cell.protocol == protocol)
     settings = {**run.settings, label: {}}
     return replace(run, cells=cells, settings=settings)
 

@@ -54,7 +54,6 @@ FAILED = CheckResult(
 @pytest.mark.parametrize(
     "change",
     [
-        {"state": "interrupted"},
         {"checks": (FAILED,)},
         {"conditions": (("CPU", "Another 9000"),)},
         {"settings": {"rest (thin)": {"responder_versions": {"thin": "2.0"}}}},
@@ -62,6 +61,10 @@ FAILED = CheckResult(
 )
 def test_what_differs_is_not_equal(reference, change):
     assert ids(reference, replace(summary("other"), **change)) == []
+
+
+def test_an_interrupted_run_is_equal_to_none(reference):
+    assert ids(reference, measured(summary("other"), state="interrupted")) == []
 
 
 def test_its_means_are_of_each_cell_and_statistic_and_more_is_slower_in_all(reference):

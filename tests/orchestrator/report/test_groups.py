@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from orchestrator.report import palette
 from orchestrator.report.groups import anchor, groups, stack_colours
+from tests.support.findings import labelled
 from tests.support.summaries import a_run
 
 
@@ -31,7 +32,7 @@ def test_cells_stand_in_the_order_of_their_medians_and_the_silent_ones_last():
 
 def test_loads_split_groups_and_their_titles_say_so():
     run = a_run(stacks=1)
-    other = replace(run.cells[0], id="b", load="1,000 requests, 16 in flight")
+    other = labelled(replace(run.cells[0], id="b"), load="1,000 requests, 16 in flight")
     every = groups(replace(run, cells=(*run.cells, other)))
 
     assert [group.title for group in every] == [
@@ -83,7 +84,7 @@ def test_an_anchor_is_safe_in_a_path_and_a_link():
 def test_a_caption_says_the_load_once():
     run = a_run(stacks=1)
     loads = ("50/s (poisson) for 2 s, at most 25 in flight", "100/s (poisson) for 2 s, at most 25 in flight")
-    cells = tuple(replace(run.cells[0], id=load, load=load) for load in loads)
+    cells = tuple(labelled(replace(run.cells[0], id=load), load=load) for load in loads)
 
     assert [group.caption.count("(poisson)") for group in groups(replace(run, cells=cells))] == [1, 1]
-    assert groups(run)[0].caption.endswith(run.cells[0].load)
+    assert groups(run)[0].caption.endswith(run.cells[0].labels.load)

@@ -9,6 +9,7 @@ import pytest
 from orchestrator.report import palette, render, write_report
 from orchestrator.report.page import write_page
 from tests.support.browser import NEEDS_BROWSER
+from tests.support.findings import labelled
 from tests.support.summaries import a_run, failed_run
 
 pytestmark = NEEDS_BROWSER
@@ -133,7 +134,7 @@ def test_hostile_labels_stay_text_in_charts(page, tmp_path):
     label = '<a href="https://e.example/">x</a><img src=x onerror="window.pwned = 1">'
     run = replace(
         RUN,
-        cells=tuple(replace(cell, stack_label=label) for cell in RUN.cells),
+        cells=tuple(labelled(cell, stack=label) for cell in RUN.cells),
         comparisons=tuple(replace(row, stack_label=label, reference_label=label) for row in RUN.comparisons),
     )
     page.open(write_report(run, tmp_path / "report.html"), height=8000)

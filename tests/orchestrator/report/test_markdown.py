@@ -11,7 +11,7 @@ from orchestrator.summarise import summarise
 from orchestrator.wording.answer import answer
 from tests.orchestrator.questions.capacity.test_find import a_search, capacity
 from tests.orchestrator.report.test_render import HOSTILE
-from tests.support.findings import measured
+from tests.support.findings import labelled, measured
 from tests.support.searched import a_search_run
 from tests.support.summaries import a_run, failed_run
 
@@ -41,7 +41,7 @@ def test_it_says_how_to_repeat_it_and_what_the_checks_found():
 
 def test_of_many_rows_it_shows_the_first_and_says_so():
     run = a_run(stacks=1)
-    cells = tuple(replace(run.cells[0], id=str(n), load=f"{n} in flight") for n in range(MOST_ROWS + 3))
+    cells = tuple(labelled(replace(run.cells[0], id=str(n)), load=f"{n} in flight") for n in range(MOST_ROWS + 3))
     text = markdown(replace(run, cells=cells, comparisons=()))
     assert " more tables in the report." in text
 
@@ -49,7 +49,7 @@ def test_of_many_rows_it_shows_the_first_and_says_so():
 def test_a_text_of_an_experiment_is_neither_markup_nor_a_cell_of_its_own():
     run = a_run(stacks=2)
     hostile = f"{HOSTILE} | x\n# y"
-    cells = tuple(replace(cell, stack_label=hostile) for cell in run.cells)
+    cells = tuple(labelled(cell, stack=hostile) for cell in run.cells)
     text = markdown(measured(replace(run, cells=cells), question=hostile))
     assert "\n# y" not in text
     assert "<script>" not in text.replace("\\<", "")

@@ -15,6 +15,7 @@ from orchestrator.errors import InvalidMeasurement, MissingError
 from orchestrator.hosts import chromium
 from orchestrator.report import palette
 from orchestrator.report.render import write_pictures
+from tests.support.findings import labelled
 from tests.support.pages import Document
 from tests.support.summaries import a_run, failed_run
 
@@ -51,7 +52,7 @@ def test_a_browser_that_draws_less_or_fails_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.busy
 @pytest.mark.skipif(not PROGRAM, reason="no chromium on PATH")
 def test_chromium_draws_both_kinds_in_light_colours(tmp_path: Path) -> None:
-    run = replace(RUN, cells=tuple(replace(cell, stack_label="<b>rest</b> & co") for cell in RUN.cells))
+    run = replace(RUN, cells=tuple(labelled(cell, stack="<b>rest</b> & co") for cell in RUN.cells))
     written = write_pictures(run, tmp_path, partial(chromium.browse, PROGRAM))
     for path in written:
         if path.suffix == ".png":

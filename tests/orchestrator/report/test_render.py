@@ -11,7 +11,7 @@ from orchestrator.report import render
 from orchestrator.report.groups import groups
 from orchestrator.statistics.terms import Reason, ReasonKind
 from orchestrator.wording.checks.sentences import action, explanation
-from tests.support.findings import having, measured
+from tests.support.findings import counted, having, labelled, measured
 from tests.support.pages import Document
 from tests.support.summaries import a_run, failed_run
 
@@ -93,7 +93,7 @@ def test_tables_hold_the_summarys_own_numbers(run, document):
     tables = [table for table in document.tables if table.caption.startswith("all figures")]
     for group, table in zip(groups(run), tables, strict=True):
         for cell in group.cells:
-            row = table.row(cell.stack_label)
+            row = table.row(cell.labels.stack)
             of = cell.distribution
             assert of is not None
             names = {
@@ -217,7 +217,7 @@ def some_failed():
 
 def test_a_percentile_among_failures_is_beyond_the_time_out_and_never_a_number(half_right):
     run, document = half_right
-    (of_all,) = (row for row in document.full.rows if row[0].text.startswith(run.cells[1].stack_label))
+    (of_all,) = (row for row in document.full.rows if row[0].text.startswith(run.cells[1].labels.stack))
     row = dict(zip([cell.text for cell in document.full.rows[0]], of_all, strict=True))
 
     assert document.unclosed == []
@@ -239,7 +239,7 @@ def test_a_curve_with_failures_ends_before_the_other(half_right):
     run, document = half_right
     figure = document.figures()["percentiles-g1"]
     ends = {trace["name"]: trace["x"][-1] for trace in figure["data"]}
-    assert ends[run.cells[1].stack_label] < ends[run.cells[0].stack_label]
+    assert ends[run.cells[1].labels.stack] < ends[run.cells[0].labels.stack]
 
 
 def test_a_run_without_failures_has_no_watermark(document):
@@ -273,12 +273,7 @@ def test_a_stack_that_never_answered_keeps_its_row(of_failed):
 def test_texts_of_an_experiment_cannot_become_markup():
     run = a_run(stacks=2)
     cells = tuple(
-        replace(
-            having(cell, client=HOSTILE),
-            stack_label=HOSTILE + cell.id,
-            operation=HOSTILE,
-            counts=replace(cell.counts, errors={HOSTILE: 1}),
-        )
+        labelled(counted(having(cell, client=HOSTILE), errors={HOSTILE: 1}), stack=HOSTILE + cell.id, operation=HOSTILE)
         for cell in run.cells
     )
     some = Point(kind="in-some-trials", values={"trials": HOSTILE, "of_trials": 1})

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from orchestrator.report import default_path, render
+from tests.support.findings import measured
 from tests.support.pages import Document
 from tests.support.summaries import a_run
 
@@ -14,7 +15,7 @@ RUN = a_run(stacks=1)
 
 def test_the_reports_name_says_experiment_date_and_run():
     assert str(default_path(RUN, Path("reports"))) == "reports/six-protocols-2026-11-21-20261121-025500-4f3a.html"
-    assert str(default_path(replace(RUN, name="../../etc/passwd"), Path("reports"))).startswith("reports/etc-passwd-")
+    assert str(default_path(measured(RUN, name="../../etc/passwd"), Path("reports"))).startswith("reports/etc-passwd-")
 
 
 def test_a_check_names_its_trial_counted_from_one():

@@ -16,7 +16,7 @@ from orchestrator.results.manifest import SHARED
 from orchestrator.statistics.terms import Reason, ReasonKind
 from orchestrator.wording.answer import answer
 from tests.support.concluded import beside, cell_of, check, far, noisy, setting, summary
-from tests.support.findings import counted, measured, with_findings
+from tests.support.findings import counted, labelled, measured, with_findings
 
 GOLDEN = Path(__file__).parent / "answers.txt"
 TWO = {"rest": 0.3, "grpc": 0.2}
@@ -54,9 +54,11 @@ def regions(
         for where, grpc, rest in (("local", 0.5, 1.6), ("cross-region", 37.5, 75.2)):
             cells = [
                 replace(
-                    cell_of(stack, median, placement=where, connection=way, operation=operation, payload=operation),
+                    labelled(
+                        cell_of(stack, median, placement=where, connection=way, operation=operation, payload=operation),
+                        operation=operation,
+                    ),
                     floors=Floors(ping=37.5),
-                    operation=operation,
                 )
                 for stack, median, way in (("grpc", grpc, "reuse"), ("rest", rest, "per-request"))
             ]

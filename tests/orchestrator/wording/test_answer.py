@@ -85,7 +85,7 @@ def test_five_lines_at_most_and_none_of_a_stack_that_is_not_there(run: RunSummar
     text = " ".join(line.sentence for line in result.lines)
     assert len(result.lines) <= 5
     assert NONSENSE.search(text) is None, text
-    assert names_in(text) <= {cell.stack_label for cell in run.cells}
+    assert names_in(text) <= {cell.labels.stack for cell in run.cells}
 
 
 @settings(max_examples=100, deadline=None)
@@ -93,7 +93,7 @@ def test_five_lines_at_most_and_none_of_a_stack_that_is_not_there(run: RunSummar
 def test_no_invalid_stack_is_recommended_or_fastest(run: RunSummary) -> None:
     result = answer(run)
     invalid = invalid_cells(run.cells, run.checks)
-    valid = {cell.stack_label for cell in run.cells if cell.id not in invalid}
+    valid = {cell.labels.stack for cell in run.cells if cell.id not in invalid}
     assert set(result.fastest) <= valid
     assert (
         result.cannot_answer

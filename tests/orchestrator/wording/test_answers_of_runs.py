@@ -29,7 +29,7 @@ def test_where_the_reference_failed_the_others_are_compared_with_a_valid_one() -
             made_up.another_responder(draft)
 
     summary = summarise(a_run(a_plan(stacks=("rest", "grpc", "http+cbor"), load=LOAD), spoil=in_rest))
-    stacks = {cell.id: cell.stack_label for cell in summary.cells}
+    stacks = {cell.id: cell.labels.stack for cell in summary.cells}
     by_median = {stacks[c.cell]: c for c in summary.comparisons if c.statistic == "median"}
     assert {stacks[c.reference_cell] for c in by_median.values()} == {"grpc (thin)"}
     assert {stack: c.ratio is None for stack, c in by_median.items()} == {

@@ -102,7 +102,7 @@ def test_parts_are_called_what_they_ask_and_how(fetch: str, how: str) -> None:
     run = summarise(a_run(in_pieces(fetch)))
     for cell in run.cells:
         assert [part.name for part in cell.details.parts] == ["user", "posts", "comments"]
-        assert cell.load.endswith(f"each of 3 calls, {how}")
+        assert cell.labels.load.endswith(f"each of 3 calls, {how}")
     assert any(
         table.title.startswith("medians of the parts") and how in table.title for table in more_tables.tables(run)
     )

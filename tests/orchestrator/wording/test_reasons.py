@@ -66,7 +66,7 @@ def test_the_metric_decides_what_the_result_is_about(metric: str, fastest: str, 
     assert ranked_by(run) == metric
     assert answer(run).fastest == (fastest,)
     assert shown["grpc"] == pytest.approx(difference)
-    assert groups(run)[0].cells[0].stack_label == ("grpc" if metric == "throughput" else "rest")
+    assert groups(run)[0].cells[0].labels.stack == ("grpc" if metric == "throughput" else "rest")
 
 
 def test_a_p99_of_too_few_requests_is_refused_in_the_first_line_and_the_next_says_how_many_it_takes() -> None:

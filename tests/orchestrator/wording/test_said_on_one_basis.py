@@ -46,7 +46,7 @@ def test_which_is_quickest_goes_by_the_ratio_and_not_by_medians_of_other_blocks(
     base = {"rest": 300.0, "grpc": 300.0, "websocket": 303.0}
     run = a_run(blocks=10, stacks=tuple(base), base_us=base, spoil=slow, between=0.03)
     summary = summarise(without(run, "grpc", range(5, 10)))
-    medians = {c.stack_label: c.distribution.median for c in summary.cells}
+    medians = {c.labels.stack: c.distribution.median for c in summary.cells}
     assert min(medians, key=medians.get) == "grpc (thin)"
     assert of(summary, "median").standing == "slower"
 
@@ -62,9 +62,9 @@ def test_one_quick_trial_puts_no_stack_first(quick):
     base = {"rest": 300.0, "grpc": 300.0}
     load = p.Load(concurrency=1, requests=1000)
     summary = summarise(a_run(blocks=3, base_us=base, spoil=one_quick, load=load, between=0.001))
-    medians = {c.stack_label: c.distribution.median for c in summary.cells}
+    medians = {c.labels.stack: c.distribution.median for c in summary.cells}
     assert medians["grpc (thin)"] / medians["rest (thin)"] == pytest.approx(of(summary, "median").ratio)
-    p99 = {c.stack_label: c.distribution.p99 for c in summary.cells}
+    p99 = {c.labels.stack: c.distribution.p99 for c in summary.cells}
     assert p99["grpc (thin)"] / p99["rest (thin)"] == pytest.approx(of(summary, "p99").ratio)
     for cell in summary.cells:
         low, high = cell.median_interval

@@ -162,7 +162,7 @@ def test_handshakes_of_a_connection_for_each_request_are_known() -> None:
 
     load = p.Load(concurrency=1, requests=120)
     summary = summarise(a_run(a_plan(placements=DISTANCES, calls=WAYS, load=load), between=0.003, spoil=spoil))
-    cells = {(cell.stack, cell.connection, cell.placement_id): cell for cell in summary.cells}
+    cells = {(cell.stack, cell.connection, cell.placement): cell for cell in summary.cells}
     for place in DISTANCES:
         opened = cells["rest-thin", "per-request", place.id]
         assert opened.details.connections == 120

@@ -83,7 +83,7 @@ def test_of_a_matrix_with_gaps_a_complete_part_is_decomposed(with_gaps: RunSumma
 def test_an_invalid_cell_is_left_out_with_its_language(whole: RunSummary) -> None:
     (matrix,) = matrices(WHOLE, whole.cells, {whole.cells[0].id})
     assert matrix.cells == 12
-    assert whole.cells[0].stack_label in matrix.left_out
+    assert whole.cells[0].labels.stack in matrix.left_out
 
 
 @pytest.mark.parametrize(

@@ -168,8 +168,8 @@ def test_series_are_of_three_loads_of_one_stack_in_one_setting() -> None:
     three = closed({1: 1.0, 2: 2.0, 4: 4.0})
     for other in (
         replace(three[2], stack="other"),
-        replace(three[2], operation_id="other"),
-        replace(three[2], placement_id="other"),
+        replace(three[2], operation="other"),
+        replace(three[2], placement="other"),
     ):
         assert find_series([*three[:2], other], (), matters=0.05) == ()
     assert find_series([*three[:2], having(three[2], connection="per-request")], (), matters=0.05) == ()

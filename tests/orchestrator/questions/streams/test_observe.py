@@ -71,7 +71,7 @@ def test_a_clean_stream_is_timed_from_the_senders_stamp_and_compared_by_it() -> 
     assert stream.gap_median == pytest.approx(2.0, rel=0.05)
     standings = {c.statistic: c.standing for c in summary.comparisons}
     assert standings == {"median": "faster", "p99": "faster"}  # the schedule sets how many there are: no throughput
-    assert cell.load == "1 s, 2 clients"
+    assert cell.labels.load == "1 s, 2 clients"
 
 
 @pytest.mark.parametrize(

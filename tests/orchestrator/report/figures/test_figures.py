@@ -53,7 +53,7 @@ class TestStacks:
     def test_a_row_names_stack_ends_and_difference(self):
         texts = [note["text"] for note in self.drawn()["layout"]["annotations"]]
         for cell in self.ordered:
-            assert any(cell.stack_label in text and f"{cell.responder} ← " in text for text in texts)
+            assert any(cell.labels.stack in text and f"{cell.responder} ← " in text for text in texts)
         assert sum("reference" in text for text in texts) == 1
 
     def test_the_line_is_the_floor(self):
@@ -91,7 +91,7 @@ class TestDistribution:
 
     def test_the_slowest_has_a_place_in_the_percentile_curve(self):
         cell = GROUP.cells[0]
-        trace = self.traces(percentile_curve(GROUP, COLOURS))[cell.stack_label]
+        trace = self.traces(percentile_curve(GROUP, COLOURS))[cell.labels.stack]
 
         assert trace["x"][-1] == one(2 * cell.distribution.n)
         assert trace["y"][-1] == one(cell.distribution.maximum * 1000)

@@ -51,7 +51,7 @@ def test_every_operation_has_a_panel_with_its_stacks_and_floors() -> None:
     figures = drawn(run)
     assert len(figures) == 2
     for figure in figures:
-        labels = [cell.stack_label for cell in run.cells[:3]]
+        labels = [cell.labels.stack for cell in run.cells[:3]]
         assert [trace["name"] for trace in figure["data"]] == ["tcp", "ping", *labels]
         assert figure["layout"]["yaxis"]["type"] == "log"
         assert figure["layout"]["xaxis"]["ticktext"] == ["local", "cross-region"]
@@ -61,8 +61,8 @@ def test_a_line_goes_through_its_medians_with_their_intervals() -> None:
     run = a_run(stacks=2, placements=2)
     (figure,) = drawn(run)
     for cell in run.cells:
-        trace = next(trace for trace in figure["data"] if trace["name"] == cell.stack_label)
-        place = figure["layout"]["xaxis"]["ticktext"].index(cell.placement)
+        trace = next(trace for trace in figure["data"] if trace["name"] == cell.labels.stack)
+        place = figure["layout"]["xaxis"]["ticktext"].index(cell.labels.placement)
         assert trace["y"][place] == pytest.approx(cell.distribution.median, rel=1e-3)  # type: ignore[union-attr]
         high = trace["y"][place] + trace["error_y"]["array"][place]
         assert high == pytest.approx(cell.median_interval[1], rel=1e-3)  # type: ignore[index]
@@ -73,11 +73,11 @@ def test_a_sweep_shows_what_the_experiment_is_about(metric: str) -> None:
     run = a_run(stacks=2, placements=2)
     run = replace(run, plan={**run.plan, "metric": metric})
     (figure,) = drawn(run)
-    assert [trace["name"] for trace in figure["data"]] == [cell.stack_label for cell in run.cells[:2]]
+    assert [trace["name"] for trace in figure["data"]] == [cell.labels.stack for cell in run.cells[:2]]
     assert figure["layout"]["yaxis"]["title"]["text"].startswith(metric)
     for cell in run.cells:
-        trace = next(trace for trace in figure["data"] if trace["name"] == cell.stack_label)
-        place = figure["layout"]["xaxis"]["ticktext"].index(cell.placement)
+        trace = next(trace for trace in figure["data"] if trace["name"] == cell.labels.stack)
+        place = figure["layout"]["xaxis"]["ticktext"].index(cell.labels.placement)
         assert trace["y"][place] == pytest.approx(value_of(cell, metric), rel=1e-3)
 
 

@@ -45,12 +45,12 @@ def test_an_operation_has_one_table_of_stacks_then_floors() -> None:
     for table, operation in zip(both, ("add", "image 1.58 MB"), strict=True):
         assert [column.head for column in table.columns] == ["local", "cross-region"]
         assert [(row.kind, row.label) for row in table.rows] == [
-            *(("stack", cell.stack_label) for cell in run.cells[:3]),
+            *(("stack", cell.labels.stack) for cell in run.cells[:3]),
             ("floor", "tcp"),
             ("floor", "ping"),
         ]
         for row in table.rows[:3]:
-            cells = [cell for cell in run.cells if (cell.operation, cell.stack) == (operation, row.series)]
+            cells = [cell for cell in run.cells if (cell.labels.operation, cell.stack) == (operation, row.series)]
             assert [entry.value for entry in row.entries] == [cell.distribution.median for cell in cells]  # type: ignore[union-attr]
 
 
