@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orchestrator.checks.base import CALLS, CODECS, Check, Finding, in_most, passes, too_few
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, in_most, passes
 from orchestrator.evidence.run_evidence import CellEvidence, Samples, TrialEvidence
 from orchestrator.findings.check_result import Overload
 
@@ -52,17 +52,11 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, ramp: Ramp) -> Finding:
         "last_to_first_tenth": round(ramp.growth, 2),
     }
     if ramp.correlation <= 0.7 or ramp.growth <= 2:
-        return passes("Latency does not grow over the trial.", evidence)
+        return passes("level", evidence)
     rate, is_certain = cell.cell.load.rate_per_s, ramp.correlation > 0.9 and ramp.growth > 3
-    return Finding.of(
-        "fail" if is_certain else "warn",
-        f"Latency grows {ramp.growth:.1f}-fold over the trial: requests are queueing.",
-        "Lower the offered rate below the responder's capacity."
-        if cell.is_open_loop
-        else "Send each request when the previous one is answered, or report throughput instead.",
-        evidence,
-        overload=Overload(planned_per_s=rate, delivered_per_s=None) if rate and is_certain else None,
-    )
+    kind = "grows-at-a-rate" if cell.is_open_loop else "grows"
+    overload = Overload(planned_per_s=rate, delivered_per_s=None) if rate and is_certain else None
+    return Finding.of("fail" if is_certain else "warn", kind, evidence, overload=overload, growth=ramp.growth)
 
 
 NAME = "queueing ramp"
@@ -72,5 +66,5 @@ CHECK = Check(
     kinds=CALLS | CODECS,
     observe=observe,
     judge=judge,
-    otherwise=too_few(_FEWEST, "to see a ramp"),
+    otherwise=cannot_tell("too-few", requests=_FEWEST),
 )

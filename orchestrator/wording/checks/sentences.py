@@ -54,6 +54,7 @@ _UNITS: Mapping[str, Callable[[Any], str]] = {
     "causes": lambda names: "; or ".join(CAUSES[name] for name in names),
     "change": quantities.change,
     "difference": quantities.difference,
+    "events": lambda n: quantities.listed([f"{n[name]:,} {what}" for name, what in load.EVENTS.items() if n[name]]),
     "factor": quantities.factor,
     "if": lambda _: "",
     "kind": lambda kind: quantities.OF_KIND[kind][0],
@@ -67,6 +68,7 @@ _UNITS: Mapping[str, Callable[[Any], str]] = {
     "reported": lambda field: REPORTED[field],
     "s": lambda seconds: quantities.ns(seconds * 1e9),
     "size": quantities.size,
+    "statuses": lambda pairs: quantities.listed([f"{number:,} with {status}" for status, number in pairs]),
 }
 _BRACKETS = re.compile(r"\[([^\]]*)\]")
 _FIELD = re.compile(r"\{(\w+)(?::([^}]*))?\}")
