@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import exp
 
-from orchestrator import quantities
 from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, cannot_tell, passes, warns
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence
 from orchestrator.findings.check_result import CheckResult
@@ -26,36 +25,21 @@ def judge(run: RunEvidence, results: Sequence[CheckResult]) -> Iterator[Finding]
 
 def _finding(control: CellEvidence, twin: CellEvidence, results: Sequence[CheckResult]) -> Finding:
     if troubles := {c.stack.label: names for c in (control, twin) if (names := failed_in(c.cell.id, results))}:
-        text = "; ".join(f"{label} failed {', '.join(names)}" for label, names in troubles.items())
-        return cannot_tell(
-            f"The control is invalid: {text}. How far the reference differs from itself is unknown.",
-            "Fix what those checks found, and measure again.",
-            {"cell": control.cell.id, "failed": sorted({name for names in troubles.values() for name in names})},
-        )
+        failed = sorted({name for names in troubles.values() for name in names})
+        return cannot_tell("invalid", {"cell": control.cell.id, "failed": failed}, failed_of=troubles)
     mine, other = (
         {t.record.block: t.summary.median for t in cell.trials if t.summary and t.summary.median}
         for cell in (control, twin)
     )
     blocks = sorted(mine.keys() & other.keys())
     if len(blocks) < intervals.FEWEST_BLOCKS:
-        return cannot_tell(
-            f"{quantities.count(len(blocks), 'block')} with the control: too few to compare the reference with itself.",
-            "Raise `repeats`.",
-            {"cell": control.cell.id, "blocks": len(blocks)},
-        )
+        return cannot_tell("too-few", {"cell": control.cell.id, "blocks": len(blocks)})
     result = intervals.paired([mine[b] for b in blocks], [other[b] for b in blocks])
     low, high = result.interval() or (0.0, 0.0)
     evidence = {"cell": control.cell.id, "ratio": result.ratio, "interval": [low, high], "blocks": len(blocks)}
-    differs = quantities.difference(exp(abs(result.mean)) - 1)  # as comparisons put it that it widens
-    weight = abs(result.mean)
-    if not low <= 1 <= high:
-        return warns(
-            f"The reference differs from itself by {differs}, beyond chance.",
-            "See `noise` for the cause, or raise `repeats`: differences no larger than this one are not resolved.",
-            evidence,
-            weight=weight,
-        )
-    return passes(f"The reference differs from itself by {differs}, within chance.", evidence, weight=weight)
+    differs = exp(abs(result.mean)) - 1  # as comparisons put it that it widens
+    judged, kind = (passes, "within-chance") if low <= 1 <= high else (warns, "beyond-chance")
+    return judged(kind, evidence, weight=abs(result.mean), differs=differs)
 
 
 CHECK = Check(name="control", severity="note", kinds=CALLS | CODECS | STREAMS, judge_last=judge)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orchestrator import quantities
 from orchestrator.checks.base import CALLS, STREAMS, Check, Finding, passes, warns
 from orchestrator.evidence.host_noise import elapsed_s as elapsed
 from orchestrator.evidence.run_evidence import CellEvidence, TrialEvidence
@@ -43,21 +42,8 @@ def _shares(trial: TrialEvidence) -> Iterator[tuple[str, float]]:
 
 
 def _idle_end(trial: TrialEvidence, end: str, share: float) -> Finding:
-    evidence = {"trial": trial.record.index, "end": end, "share": share}
-    used = f"The {end} used {quantities.percent(share)} of a CPU while it was idle"
-    if share <= MOST_IDLE:
-        return passes(f"{used}.", evidence, weight=share)
-    return warns(
-        f"{used}, in {trial.called}: the other stacks had less of it in their turns.",
-        "Give `turn: 'off'`, or look for what it does without requests: a thread that polls, a timer.",
-        evidence,
-        weight=share,
-    )
+    judged, kind = (passes, "idle") if share <= MOST_IDLE else (warns, "busy")
+    return judged(kind, {"trial": trial.record.index, "end": end, "share": share}, weight=share)
 
 
-CHECK = Check(
-    name="CPU time",
-    severity="note",
-    kinds=CALLS | STREAMS,
-    judge=judge,
-)
+CHECK = Check(name="CPU time", severity="note", kinds=CALLS | STREAMS, judge=judge)

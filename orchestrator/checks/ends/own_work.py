@@ -24,10 +24,10 @@ from statistics import median
 
 import numpy as np
 
-from orchestrator import quantities
 from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, is_of_the_stack, not_reported, passes
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, Samples
 from orchestrator.experiment.plan import contrasts
+from orchestrator.findings.check_result import CheckVerdict
 
 NAME = "requester's own work"
 _MOST_UNNOTICED = 0.05
@@ -75,18 +75,10 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Iterator[Finding]:
         if entering_s is None or not measured_s:
             yield not_reported("entering_s", {"trial": trial.record.index})
         else:
-            share, evidence = entering_s / measured_s, {"trial": trial.record.index, "share": entering_s / measured_s}
-            measured = f"{quantities.percent(share)} of the time went into verifying and recording"
-            if share <= _MOST_UNNOTICED:
-                yield passes(f"{measured}.", evidence, weight=share)
-                continue
-            yield Finding.of(
-                "fail" if share > _MOST and is_wrong else "warn",
-                f"{measured}: up to that share of latency and throughput is the requester's own.",
-                "Compare only with stacks that have as many in flight, lower the concurrency, or offer a lower rate.",
-                evidence,
-                weight=share,
-            )
+            share = entering_s / measured_s
+            kind = "entering" if share <= _MOST_UNNOTICED else "much-entering"
+            verdict: CheckVerdict = "pass" if kind == "entering" else "fail" if share > _MOST and is_wrong else "warn"
+            yield Finding.of(verdict, kind, {"trial": trial.record.index, "share": share}, weight=share)
 
 
 def _entering(cell: CellEvidence) -> dict[int, float]:
@@ -103,10 +95,7 @@ def _entering(cell: CellEvidence) -> dict[int, float]:
 def _alone_in_flight(cell: CellEvidence, run: RunEvidence) -> Finding:
     mine = _typical(cell)
     if mine is None:
-        return cannot_tell(
-            f"Fewer than {_FEWEST} requests one after the other: too few to judge the pauses between them.",
-            "Ask for more requests per trial.",
-        )
+        return cannot_tell("too-few", fewest=_FEWEST)
     language = contrasts.language_of_requester(run.plan.resolved, cell.stack.id)  # as far as that is known
     alike = [c for c in run.beside(cell) if contrasts.language_of_requester(run.plan.resolved, c.stack.id) == language]
     beside = [(other, pauses) for other in alike if (pauses := _typical(other)) is not None]
@@ -120,31 +109,28 @@ def _alone_in_flight(cell: CellEvidence, run: RunEvidence) -> Finding:
         "share_beyond_least": excess,
         "compared_with": len(beside),
     }
-    measured = (
-        f"Between a reply and the next request lie {quantities.ns(mine.pause_s * 1e9)}, "
-        f"{quantities.percent(share)} of the time"
-    )
     out_of_line, wrong = _LIMITS[cell.cell.connection]
     is_out = excess > out_of_line and excess_s > _LEAST_EXCESS_S
     is_much = share > max(_MUCH_ALONE, out_of_line) and mine.pause_s > _LEAST_ALONE_S and cell.cell.kind != "codec"
     if not is_out and not is_much:
-        return passes(f"{measured}.", evidence, weight=excess)
-    omitted = ""  # which reading a codec alone says that it leaves out; of what calls a network hides most of it
+        return passes("pause", evidence, weight=excess)
+    omitted: dict[
+        str, str
+    ] = {}  # which reading a codec alone says that it leaves out; of what calls a network hides most of it
     if is_out and cell.cell.kind == "codec":
         declared = run.plan.resolved.get(cell.stack.id, {}).get("own_work", ())
-        omitted = "; ".join(f"{end['name']} {end['omits']}" for end in declared if "omits" in end)
+        omitted = {end["name"]: end["omits"] for end in declared if "omits" in end}
     is_wrong = not omitted and (
         (is_out and _is_wrong(cell, wrong, least_cell)) or (is_much and _is_wrong(cell, _MOST_ALONE, None))
     )
-    more = f", {quantities.ns(excess_s * 1e9)} more than with {least_cell.stack.label}" if is_out else ""
     return Finding.of(
         "fail" if is_wrong else "warn",
-        f"{measured}{more}: work that is in no latency, and not in Req/s where the requester reports it.",
-        f"Compare it with what forwards messages, not with what reads them: {omitted}."
-        if omitted
-        else "Check what the client does after its clock stops: decoding belongs before; verifying costs all alike.",
+        "unread-fields" if omitted else "long-pause",
         evidence,
         weight=max(excess, share),
+        excess_s=excess_s if is_out else None,
+        least=least_cell.stack.label,
+        omitted=omitted,
     )
 
 

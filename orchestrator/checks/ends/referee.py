@@ -14,10 +14,10 @@ from math import log
 from statistics import median
 from typing import Literal
 
-from orchestrator import quantities
 from orchestrator.catalogue.read import catalogue
-from orchestrator.checks.base import Check, Finding, cannot_tell, not_applicable
+from orchestrator.checks.base import Check, Finding, cannot_tell, not_applicable, point
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence
+from orchestrator.findings.check_result import CheckVerdict, Point
 from orchestrator.findings.summary import TrialSummary
 from orchestrator.results.manifest import TurnRecord
 from orchestrator.statistics import intervals
@@ -38,11 +38,6 @@ class Compared:
     ratio: float
     interval: Interval | None
     agreement: Agreement
-
-    def text(self, within: float) -> str:
-        """Return `1.10 (1.05 to 1.15)`."""
-        beside = f" ({' to '.join(quantities.bounds(self.interval, within))})" if self.interval else ""
-        return f"{quantities.factor(self.ratio)}{beside}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,61 +63,44 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
     if settings is None:
         return None
     if (name := settings.cells.get(cell.cell.id)) is None or name not in settings.tools:
-        why = settings.refused.get(cell.cell.id, "none was chosen")
-        return not_applicable(f"No independent load generator measured this: {why}.")
+        why = settings.refused.get(cell.cell.id)
+        return not_applicable("refused", why=why) if why else not_applicable("none-chosen")
     tool, turns = settings.tools[name], [turn for turn in run.manifest.turns if turn.cell == cell.cell.id]
     refereed = compare([t.summary for t in cell.trials if t.summary], turns, tool.within)
     if refereed is None:
-        return cannot_tell(
-            f"{name} gave no figures beside a trial of this cell.",
-            "The run's warnings and logs/ say why.",
-            {"tool": name, "rounds": 0, "lost": len(turns)},
-        )
-    return _finding(cell, refereed, f"{name} {tool.version}", tool.within)
+        return cannot_tell("no-figures", {"tool": name, "rounds": 0, "lost": len(turns)})
+    return _finding(cell, refereed, tool.version, tool.within)
 
 
-def _finding(cell: CellEvidence, refereed: Refereed, tool: str, within: float) -> Finding:
+def _finding(cell: CellEvidence, refereed: Refereed, version: str, within: float) -> Finding:
     ours, rate, agreement = refereed.median_ms, refereed.rate_per_s, refereed.agreement
-    cause = _own_work(cell) if agreement == "differs" and ours.ratio >= 1 >= rate.ratio else ""
-    verdict: Literal["pass", "cannot tell", "warn", "fail"]
+    slower = _own_work(cell) if agreement == "differs" and ours.ratio >= 1 >= rate.ratio else None
+    verdict: CheckVerdict = "warn" if slower else "fail"
+    judgement = slower or point("differ")
     if agreement == "agrees":
-        verdict, judgement, action = "pass", f"Both agree within {within:.0%}", ""
+        verdict, judgement = "pass", point("agree")
     elif agreement == "cannot tell":
-        is_few = refereed.rounds < intervals.FEWEST_BLOCKS
-        verdict, action = "cannot tell", "Raise `repeats`, or measure on a quieter machine."
-        judgement = f"The interval reaches beyond {within:.0%} and within it"
-        judgement = "Too few rounds for an interval" if is_few else judgement
-    elif cause:
-        verdict, judgement = "warn", f"That is slower by more than {within:.0%}: {cause}"
-        action = (
-            "Measure with a thinner client as well (`raw`, say): if that agrees, the difference is this client's work."
-        )
-    else:
-        verdict, judgement = "fail", f"They differ by more than {within:.0%}: one of the two measures wrongly"
-        action = (
-            "Look at the trials' other checks, and at what the program printed, under referee/; "
-            "repeat on a quiet machine before you believe either."
-        )
-    lost = f"; {quantities.count(refereed.lost, 'more turn')} gave no figures" if refereed.lost else ""
+        verdict = "cannot tell"
+        judgement = point("too-few" if refereed.rounds < intervals.FEWEST_BLOCKS else "across")
+    median_bounds, rate_bounds = (each.interval and (*each.interval, within) for each in (ours, rate))
+    bounds = {"median_bounds": median_bounds, "rate_bounds": rate_bounds}
     return Finding.of(
         verdict,
-        f"Ours over {tool}, in {quantities.count(refereed.rounds, 'round')}{lost}: "
-        f"median {ours.text(within)}, requests/s {rate.text(within)}. {judgement}.",
-        action,
+        (point("ours-over-theirs", version=version, median=ours.ratio, rate=rate.ratio, **bounds), judgement),
         {**asdict(refereed), "within": within, "agreement": agreement},
         weight=max(abs(1 - ours.ratio), abs(1 - rate.ratio)),
     )
 
 
-def _own_work(cell: CellEvidence) -> str:
-    """Why our side may be slower without an error, as a clause; "" where it should not be."""
+def _own_work(cell: CellEvidence) -> Point | None:
+    """Why our side may be slower without an error; None where it should not be."""
     protocol, client = catalogue().protocols.get(cell.stack.protocol), cell.stack.client
     if protocol is not None and protocol.default_client(cell.cell.load.concurrency).name != client:
-        return f"the work of {client} is in it"
+        return point("slower-by-client", client=client)
     shares = [t.summary.cpu_share for t in cell.trials if t.summary and t.summary.cpu_share is not None]
     if shares and median(shares) >= SATURATED:
-        return f"the requester used {median(shares):.0%} of its core, and was the limit"
-    return ""
+        return point("slower-by-core", cpu_share=median(shares))
+    return None
 
 
 CHECK = Check(name=NAME, severity="serious", kinds=frozenset({"call"}), judge_beside=judge)

@@ -12,17 +12,12 @@ and below half it is no longer the declared load.
 
 from __future__ import annotations
 
-from orchestrator import quantities
-from orchestrator.checks.base import CALLS, STREAMS, Check, Finding, cannot_tell, in_most, passes
+from orchestrator.checks.base import CALLS, STREAMS, Check, Finding, cannot_tell, in_most
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.findings.check_result import CheckVerdict
 
 NAME = "requesters together"
 _FAIL, _WARN = 0.5, 0.9
-_APART = {
-    "hosts": "the sum of their rates exceeds what was carried at any one time",
-    "processes": "for the rest of the time less than the declared load was asked",
-    "stream": "their clients were not all sent events at the same time",
-}
 
 Window = tuple[int, int]
 """First send and last reply, ns of one clock."""
@@ -45,11 +40,7 @@ def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     has_hosts = len({part.host for part in trial.parts}) > 1
     windows = [window for part in trial.parts if (window := _window(part, has_hosts=has_hosts))]
     if len(windows) < cell.requesters:
-        return cannot_tell(
-            "When each requester's window was is not known: whether they overlap is unknown.",
-            "Check that every requester got replies, and waited for `measure`.",
-            evidence | {"known": len(windows)},
-        )
+        return cannot_tell("unknown", evidence | {"known": len(windows)})
     begins, ends = zip(*windows, strict=True)
     longest_ns = max(end - begin for begin, end in windows)
     overlap = max(0, min(ends) - max(begins)) / longest_ns if longest_ns > 0 else 1.0
@@ -58,19 +49,9 @@ def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
         "begins_apart_s": (max(begins) - min(begins)) / 1e9,
         "ends_apart_s": (max(ends) - min(ends)) / 1e9,
     }
-    every = "both" if cell.requesters == 2 else f"all {cell.requesters}"
-    overlaps = f"windows overlap for {quantities.percent(overlap)} of the longest"
-    measured = f"In {trial.called} {every} requesters' {overlaps}"
-    if overlap >= _WARN:
-        return passes(f"{measured}.", evidence, weight=-overlap)
-    apart = _APART["stream" if cell.cell.kind == "stream" else "hosts" if has_hosts else "processes"]
-    return Finding.of(
-        "fail" if overlap < _FAIL else "warn",
-        f"{measured}: {apart}.",
-        "Give the load a duration, so that all end together.",
-        evidence,
-        weight=-overlap,
-    )
+    apart = "streams-apart" if cell.cell.kind == "stream" else "hosts-apart" if has_hosts else "processes-apart"
+    verdict: CheckVerdict = "pass" if overlap >= _WARN else "fail" if overlap < _FAIL else "warn"
+    return Finding.of(verdict, "overlap" if verdict == "pass" else apart, evidence, weight=-overlap)
 
 
 def _window(part: Part, *, has_hosts: bool) -> Window | None:

@@ -2,7 +2,8 @@
 
 The words of a kind are a text, or a text and an action. A text is a clause (`{steal:percent} of a core`), whose fields are
 the result's evidence and the point's own values, each written by its unit. What stands in brackets is left out where one of
-its fields is missing, empty or zero. Clauses are joined by semicolons; a text that ends with a point or a colon ends itself.
+its fields is missing, empty or zero. Clauses are joined by semicolons; a text that ends with a point or a colon ends itself,
+and one that begins with a name (`{tool:name}`) keeps its small letter.
 """
 
 from __future__ import annotations
@@ -50,38 +51,46 @@ WORDS: Mapping[str, Mapping[str, Words]] = {
 
 _UNITS: Mapping[str, Callable[[Any], str]] = {
     "any": quantities.any_of,
-    "bounds": lambda interval: " to ".join(quantities.bounds(interval)),
+    "bounds": lambda interval: " to ".join(quantities.bounds(interval[:2], *interval[2:])),  # and the margin
     "causes": lambda names: "; or ".join(CAUSES[name] for name in names),
     "change": quantities.change,
+    "core": lambda n: "the responder's core" if n == 1 else f"the busiest core of the responder's {n:,} workers",
     "difference": quantities.difference,
     "events": lambda n: quantities.listed([f"{n[name]:,} {what}" for name, what in load.EVENTS.items() if n[name]]),
+    "every": lambda number: "both" if number == 2 else f"all {number}",
     "factor": quantities.factor,
+    "failed": lambda by_label: "; ".join(f"{label} failed {', '.join(names)}" for label, names in by_label.items()),
     "if": lambda _: "",
     "kind": lambda kind: quantities.OF_KIND[kind][0],
     "kinds": lambda kinds: quantities.listed([quantities.OF_KIND[kind][1] for kind in kinds]),
     "listed": quantities.listed,
     "ms": quantities.ms,
+    "name": str,
     "ns": quantities.ns,
     "off": quantities.off,
+    "omitted": lambda by_name: "; ".join(map(" ".join, by_name.items())),
     "percent": quantities.percent,
     "rate": quantities.rate,
     "reported": lambda field: REPORTED[field],
     "s": lambda seconds: quantities.ns(seconds * 1e9),
     "size": quantities.size,
     "statuses": lambda pairs: quantities.listed([f"{number:,} with {status}" for status, number in pairs]),
+    "us": lambda microseconds: quantities.ns(microseconds * 1e3),
 }
 _BRACKETS = re.compile(r"\[([^\]]*)\]")
 _FIELD = re.compile(r"\{(\w+)(?::([^}]*))?\}")
+_NAME = re.compile(r"\{\w+:name\}")
 
 
 def explanation(result: CheckResult) -> str:
     """Return in one or two sentences what was measured, what was expected and what follows."""
     text = ""
     for point in result.points:
-        part = _filled(_words(result, point)[0], _values(result, point))
+        words = _words(result, point)[0]
+        part = _filled(words, _values(result, point))
         between = "" if not text or not part else " " if text[-1] in ".:" else "; "
-        text += between + part
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+        text += between + (part if text or _NAME.match(words) else part[:1].upper() + part[1:])
+    return text if text.endswith(".") else f"{text}."
 
 
 def action(result: CheckResult) -> str:
