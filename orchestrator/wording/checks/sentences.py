@@ -16,7 +16,7 @@ from orchestrator import quantities
 from orchestrator.findings.check_result import CheckResult, Point, counts
 from orchestrator.findings.summary import RunSummary
 from orchestrator.wording.checks import ends, latency, load, network, replies
-from orchestrator.wording.checks.terms import CAUSES, REPORTED, Words
+from orchestrator.wording.checks.terms import CAUSES, REMEDIES, REPORTED, Words
 
 SCHEMA_VERSION = 2
 NOTHING = "Nothing to do."
@@ -53,18 +53,25 @@ _UNITS: Mapping[str, Callable[[Any], str]] = {
     "bounds": lambda interval: " to ".join(quantities.bounds(interval)),
     "causes": lambda names: "; or ".join(CAUSES[name] for name in names),
     "change": quantities.change,
+    "changes": lambda interval: " to ".join(quantities.change(bound - 1, 1) for bound in interval),
     "difference": quantities.difference,
     "factor": quantities.factor,
+    "groups": lambda pairs: quantities.listed(
+        [*dict.fromkeys(f"{quantities.percent(share)} of the requests take {quantities.ns(ns)}" for share, ns in pairs)]
+    ),
     "if": lambda _: "",
     "kind": lambda kind: quantities.OF_KIND[kind][0],
     "kinds": lambda kinds: quantities.listed([quantities.OF_KIND[kind][1] for kind in kinds]),
     "listed": quantities.listed,
     "ms": quantities.ms,
+    "no_reply": lambda missing: quantities.no_reply(*missing),
     "ns": quantities.ns,
     "off": quantities.off,
     "percent": quantities.percent,
     "rate": quantities.rate,
+    "remedies": lambda names: " ".join(REMEDIES[name] for name in names),
     "reported": lambda field: REPORTED[field],
+    "repr": repr,
     "s": lambda seconds: quantities.ns(seconds * 1e9),
     "size": quantities.size,
 }
