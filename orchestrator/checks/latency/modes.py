@@ -19,7 +19,6 @@ from statistics import median
 
 import numpy as np
 
-from orchestrator import quantities
 from orchestrator.checks.base import CALLS, CODECS, Check, Finding, not_applicable, passes, warns, worst
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.questions.stores import times as store_times
@@ -35,26 +34,15 @@ _NARROW, _SHORT = 0.1, 0.1  # the middle half of a wait of all requests; the way
 class Cause:
     """What a request waits for that takes between `least_ms` and `most_ms` longer than the others, on Linux."""
 
+    name: str
     least_ms: float
     most_ms: float  # without the distance
-    text: str
     is_loss: bool = False
 
 
-DELAYED = Cause(
-    least_ms=38.0,
-    most_ms=50.0,
-    text="a delayed acknowledgement (40 ms on Linux): a message sent in several writes, with Nagle's algorithm on",
-)
-LOST = Cause(
-    least_ms=195.0,
-    most_ms=260.0,
-    text="a retransmission time-out (200 ms and the round trip on Linux): a packet was lost",
-    is_loss=True,
-)
-EXPECT = Cause(
-    least_ms=950.0, most_ms=1150.0, text="`Expect: 100-continue` that the responder does not answer (clients wait 1 s)"
-)
+DELAYED = Cause(name="delayed", least_ms=38.0, most_ms=50.0)
+LOST = Cause(name="lost", least_ms=195.0, most_ms=260.0, is_loss=True)
+EXPECT = Cause(name="expect", least_ms=950.0, most_ms=1150.0)
 _CAUSES = (DELAYED, LOST, EXPECT)
 
 
@@ -108,8 +96,7 @@ def judge(cell: CellEvidence) -> Finding | None:
     if not trials:
         return None
     if cell.operation.mix:
-        own = "A mix has requests of several operations, each with a latency of its own"
-        return not_applicable(f"{own}: that they form groups says nothing.")
+        return not_applicable("mix")
     is_here = cell.placement.kind == "local"
     each = [(trial, part, seen, [*_possible(part, seen, is_here=is_here)]) for trial, part, seen in trials]
     grouped = [entry for entry in each if entry[3]]
@@ -117,7 +104,7 @@ def judge(cell: CellEvidence) -> Finding | None:
     if 2 * len(grouped) >= len(trials):
         return worst([of_all, *(_finding(*entry, len(grouped)) for entry in grouped)])
     evidence = {"trials": len(trials), "with_a_group": len(grouped), "causes": []}
-    return of_all or passes("No group of requests waits for anything that is known.", evidence)
+    return of_all or passes("no-groups", evidence)
 
 
 def _of_all(cell: CellEvidence, trials: Sequence[tuple[TrialEvidence, Part, Waits]]) -> Finding | None:
@@ -135,17 +122,11 @@ def _of_all(cell: CellEvidence, trials: Sequence[tuple[TrialEvidence, Part, Wait
         return None
     quick_ns, work_ns = median(echoes_ns), median(work) * NS_PER_MS / cell.cell.calls
     known = [cause for cause in causes_of(slow_ns - work_ns, quick_ns) if not cause.is_loss]
-    causes = [cause for cause in known if quick_ns <= _SHORT * cause.least_ms * NS_PER_MS]
-    if not causes:
+    names = [cause.name for cause in known if quick_ns <= _SHORT * cause.least_ms * NS_PER_MS]
+    if not names:
         return None
-    texts = [cause.text for cause in causes]
-    return warns(
-        f"Requests take {quantities.ns(slow_ns)}, against {quantities.ns(quick_ns)} for TCP's exchange of the same bodies."
-        f" Possible cause: {'; or '.join(texts)}.",
-        _action(causes),
-        {"median_ms": slow_ns / NS_PER_MS, "against_ms": quick_ns / NS_PER_MS, "causes": texts},
-        weight=sqrt(slow_ns / quick_ns),
-    )
+    evidence = {"median_ms": slow_ns / NS_PER_MS, "against_ms": quick_ns / NS_PER_MS, "causes": names}
+    return warns("all-wait", evidence, weight=sqrt(slow_ns / quick_ns))
 
 
 def _work_ms(cell: CellEvidence, trial: TrialEvidence) -> float | None:
@@ -171,34 +152,22 @@ def _possible(part: Part, seen: Waits, *, is_here: bool) -> Iterator[Group]:
 
 
 def _finding(trial: TrialEvidence, part: Part, seen: Waits, groups: Sequence[Group], trials: int) -> Finding:
-    again = None if part.done.wire is None else part.done.wire.retransmits
-    causes = [group.cause for group in groups]
-    shares = {f"{quantities.percent(g.share)} of the requests take {quantities.ns(g.median_ns)}": None for g in groups}
-    resent = f"; TCP sent {quantities.count(again, 'packet')} again" if again else ""
     return warns(
-        f"{quantities.listed([*shares])}, a quick one {quantities.ns(seen.quick_ns)}."
-        f" Possible cause: {'; or '.join(cause.text for cause in causes)}{resent}.",
-        "Read the groups and their shares, not mean and SD; a percentile near such a share varies from run to run."
-        f" {_action(causes)}".rstrip(),
+        "groups",
         {
             "trial": trial.record.index,
             "trials_with_a_group": trials,
             "quick_ms": seen.quick_ns / NS_PER_MS,
             "medians_ms": [group.median_ns / NS_PER_MS for group in groups],
             "shares": [round(group.share, 4) for group in groups],
-            "causes": [cause.text for cause in causes],
-            "retransmits": again,
+            "causes": [group.cause.name for group in groups],
+            "retransmits": None if part.done.wire is None else part.done.wire.retransmits,
         },
         weight=sqrt(groups[-1].median_ns / seen.quick_ns),
+        groups=[(group.share, group.median_ns) for group in groups],
+        quick_ns=seen.quick_ns,
+        avoidable=[group.cause.name for group in groups if not group.cause.is_loss],
     )
-
-
-def _action(causes: Sequence[Cause]) -> str:
-    actions = {
-        DELAYED: "Against Nagle's algorithm, set TCP_NODELAY or write each message at once.",
-        EXPECT: "Send no `Expect` header, or have the responder answer it.",
-    }
-    return " ".join(text for cause, text in actions.items() if cause in causes)
 
 
 def causes_of(slow_ns: float, quick_ns: float) -> tuple[Cause, ...]:

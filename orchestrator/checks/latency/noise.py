@@ -9,18 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil
 
-from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, cannot_tell, passes, warns, worst
+from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, cannot_tell, passes, point, warns, worst
 from orchestrator.evidence.host_noise import LIMITS, Noise, noises
 from orchestrator.evidence.run_evidence import CellEvidence, TrialEvidence
 from orchestrator.experiment.plan.cells import ask_postgresql
-
-_LOUD = {
-    "steal": "the hypervisor took {} of a core away",
-    "throttled": "the CPU quota stopped it for {} of the time",
-    "pressure": "something waited for a CPU that others used for {} of the time",
-    "foreign": "other processes used {} of a core",
-}
 
 
 def judge(cell: CellEvidence) -> Finding | None:
@@ -31,11 +23,7 @@ def judge(cell: CellEvidence) -> Finding | None:
         return None
     is_told_apart = not (cell.is_one_machine and ask_postgresql([cell.cell]))  # from a database's server, not counted
     if loudest.verdict == "pass" and (cell.is_external or not is_told_apart):
-        why = (
-            quantities.NOT_OURS if cell.is_external else "nobody counts what a database's server did while it was asked"
-        )
-        text = f"What is counted was quiet; what disturbed the responder is not known: {why}."
-        loudest = cannot_tell(text, "See for yourself that nothing else runs where it answers.", loudest.evidence)
+        loudest = cannot_tell(f"unknown-{'service' if cell.is_external else 'database'}", loudest.evidence)
     return replace(loudest, evidence={**loudest.evidence, "in_a_third": _in_a_third(seen)})
 
 
@@ -52,34 +40,14 @@ def _in_a_third(seen: Sequence[tuple[TrialEvidence, Noise]]) -> dict[str, float]
 
 def _finding(trial: TrialEvidence, noise: Noise) -> Finding:
     evidence = {"trial": trial.record.index, **noise.__dict__}
-    loud = [
-        (share / LIMITS[kind], text.format(quantities.percent(share)))
-        for kind, text in _LOUD.items()
-        if (share := getattr(noise, kind) or 0.0) > LIMITS[kind]
-    ]
+    loud = {kind: share / most for kind, most in LIMITS.items() if (share := getattr(noise, kind) or 0.0) > most}
     if loud:
-        return warns(
-            f"On {noise.where}, during {trial.called}: {'; '.join(text for _, text in loud)}.",
-            "Trust differences within a block, not absolute numbers, or repeat on a quiet machine.",
-            evidence,
-            weight=max(excess for excess, _ in loud),
-        )
+        return warns([point("loud"), *map(point, loud)], evidence, weight=max(loud.values()))
     if all(getattr(noise, kind) is None for kind in LIMITS):
-        return cannot_tell(
-            f"{noise.where[:1].upper()}{noise.where[1:]} counts neither steal, throttling nor pressure.",
-            "Measure on Linux, which does, or make sure that nothing else runs.",
-            evidence,
-        )
-    return passes("The hosts were quiet.", evidence)
+        return cannot_tell("no-counters-there", evidence)
+    return passes("quiet", evidence)
 
 
 CHECK = Check(
-    name="noise",
-    severity="note",
-    kinds=CALLS | CODECS | STREAMS,
-    judge=judge,
-    otherwise=cannot_tell(
-        "The hosts have no counters for steal, throttling or pressure.",
-        "Measure on Linux, which has them, or make sure that nothing else runs.",
-    ),
+    name="noise", severity="note", kinds=CALLS | CODECS | STREAMS, judge=judge, otherwise=cannot_tell("no-counters")
 )

@@ -15,8 +15,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, passes, too_few, warns
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, passes, warns
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, Samples
 from orchestrator.statistics import intervals
 from orchestrator.statistics.intervals import LogMean
@@ -57,39 +56,16 @@ def _drift(drifts: Mapping[int, float], beside: Sequence[Mapping[int, float]]) -
     interval = shared.interval()
     evidence = {"drift": exp(shared.mean) - 1, "interval": interval, "trials": shared.n}
     if interval is None:
-        return cannot_tell(
-            f"{quantities.count(shared.n, 'trial')}: at least {intervals.FEWEST_BLOCKS} are needed to find a"
-            " drift that all share.",
-            "Raise `repeats`.",
-            evidence,
-        )
+        return cannot_tell("few", evidence, fewest=intervals.FEWEST_BLOCKS)
     beyond = _beyond_others(drifts, beside)
     is_own = beyond is None or (_is_drift(beyond) and beyond.mean * shared.mean > 0)
     if _is_drift(shared) and (is_own or abs(shared.mean) > _MOST_OF_ALL):
-        change = quantities.off(exp(shared.mean) - 1)
-        way = "more" if shared.mean > 0 else "less"
-        return warns(
-            f"In all trials, requests take {change} {way} time after the first fifth of the window.",
-            "Lengthen the warm-up (`warmup`) or the trial until this disappears.",
-            evidence,
-        )
-    low, high = (quantities.change(bound - 1, 1) for bound in interval)
+        return warns("slower" if shared.mean > 0 else "faster", evidence)
     if _is_steady(interval):
-        measured = f"No drift shared by the {shared.n} trials: {low} to {high} after the first fifth of the window."
-        return passes(measured, evidence)
+        return passes("steady", evidence)
     if beyond is not None and _is_steady(own := beyond.interval()):
-        low, high = (quantities.change(bound - 1, 1) for bound in own)
-        return passes(
-            f"After the first fifth of the window requests drift as those of the block's other stacks do, but"
-            f" for {low} to {high}.",
-            {**evidence, "beyond_others": own},
-        )
-    return cannot_tell(
-        f"The {shared.n} trials allow a drift of {low} to {high} after the first fifth of the window.",
-        "Raise `repeats` or plan more requests per trial, to narrow it to 5 % either way.",
-        evidence,
-        weight=log(interval[1] / interval[0]),
-    )
+        return passes("as-others", {**evidence, "beyond_others": own})
+    return cannot_tell("wide", evidence, weight=log(interval[1] / interval[0]))
 
 
 def _is_drift(logs: LogMean) -> bool:
@@ -118,5 +94,5 @@ CHECK = Check(
     kinds=CALLS | CODECS,
     observe=observe,
     judge_beside=judge,
-    otherwise=too_few(_FEWEST, "to see a drift"),
+    otherwise=cannot_tell("too-few", fewest=_FEWEST),
 )

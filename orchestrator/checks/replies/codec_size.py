@@ -12,7 +12,6 @@ from orchestrator.evidence.run_evidence import CellEvidence
 
 _INCOMPRESSIBLE = ("bytes", "image", "transfer", "exchange")
 _FRAMED_BYTES = 256  # below, a codec's own few bytes outweigh the content
-_NOT_SENT = "Check whether the payload was sent at all, or was compressed: see the stack's settings."
 _HANDSHAKE_BYTES = 6_000  # a chain of two certificates and two tickets are less
 
 
@@ -40,36 +39,20 @@ def _of_way(cell: CellEvidence, way: str, content: int) -> Finding | None:
     is_framed = content >= _FRAMED_BYTES * cell.cell.calls
     incompressible = cell.operation.payload.get("kind") in _INCOMPRESSIBLE and is_framed
     if incompressible and body < 0.99 * content:
-        measured = f"{body:,.0f} bytes {way} per request cannot hold the {content:,} bytes of payload."
-        return fails(measured, _NOT_SENT, evidence)
-    enough = f"{body:,.0f} bytes of body {way} per request, as the payload needs."
-    if cell.cell.kind == "codec":
-        enough = f"{body:,.0f} bytes of an encoded {'request' if way == 'sent' else 'reply'}, as the content needs."
+        return fails("less-than-payload", evidence)
+    enough = f"encoded-{way}" if cell.cell.kind == "codec" else "enough"
     if wires is None and (incompressible or cell.cell.kind == "codec"):
         return passes(enough, evidence)
     if wires is None:
-        return cannot_tell(
-            f"{body:,.0f} bytes of body {way} per request; the bytes on the wire are unknown.",
-            "Measure on Linux with `connection: reuse`, where TCP_INFO counts them.",
-            evidence,
-        )
-    carried = f"The wire carried {wires / requests:,.0f} bytes {way} per request"
+        return cannot_tell("unknown-wire", evidence)
     if wires < 0.95 * bodies:
-        return Finding.of(
-            "fail" if wires < 0.5 * bodies and cell.cell.connection == "reuse" else "warn",
-            f"{carried}, bodies {body:,.0f}.",
-            "Check whether bodies are compressed or miscounted, or connections closed before being counted.",
-            evidence,
-        )
+        is_half = wires < 0.5 * bodies and cell.cell.connection == "reuse"
+        return Finding.of("fail" if is_half else "warn", "less-than-bodies", evidence)
     # A tenth more, and two thousand bytes of headers a request: no protocol here needs as many. Records of TLS are within
     # that tenth (22 bytes for up to 16 KiB); where each request has a handshake, that comes on top.
     most = 1.1 * bodies + 2_000 * requests * cell.cell.calls + _handshakes(cell, requests)
     if cell.cell.factors["compression"] != "none" and wires > most:
-        return fails(
-            f"{carried}, more than compressed bodies of {body:,.0f} account for.",
-            "Check both ends' settings for uncompressed bodies, and `lost packets` for retransmissions.",
-            evidence,
-        )
+        return fails("more-than-compressed", evidence)
     return passes(enough, evidence)
 
 

@@ -11,16 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, not_reported, passes, untroubled
+from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, not_reported, passes, point, untroubled
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from services.python.contract.lines import STATUSES
 
 # May have failed before the responder saw them; an error in the protocol's words may be that of something in between.
 _UNANSWERED = [STATUSES.index(name) for name in STATUSES if name not in ("ok", "wrong-reply", "not-sent", "unverified")]
-_ACTION = (
-    "Do not publish this cell, as the missing requests may be the slowest. See the requester's output under logs/."
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,8 +57,7 @@ def judge(cell: CellEvidence) -> Iterator[Finding]:
     Whether each event of a stream is recorded, `event stream` says.
     """
     if cell.cell.kind == "stream":
-        trials = quantities.count(len(cell.trials), "trial")
-        yield passes(f"{trials}, each with events of its own.", {"trials": len(cell.trials)})
+        yield passes("events", {"trials": len(cell.trials)})
     else:
         yield from (_rows(cell, trial, part, rows) for trial, part, rows in cell.parts(NAME))
         if cell.cell.kind != "codec":  # it has nobody who answers
@@ -74,21 +69,15 @@ def judge(cell: CellEvidence) -> Iterator[Finding]:
 def _rows(cell: CellEvidence, trial: TrialEvidence, part: Part, rows: Rows) -> Finding:
     done, troubles = part.done, []
     if rows.absent or rows.repeated:
-        troubles.append(f"{quantities.count(rows.absent, 'sequence number')} missing and {rows.repeated} repeated")
+        troubles.append(point("gaps"))
     if rows.out_of_place:
-        troubles.append(f"{quantities.count(rows.out_of_place, 'warm-up request')} fell within the measured phase")
+        troubles.append(point("out-of-place"))
     if rows.never_sent and not cell.is_open_loop:
-        troubles.append(
-            f"{quantities.count(rows.never_sent, 'request')} recorded as not sent, which is impossible in a closed loop"
-        )
+        troubles.append(point("never-sent"))
     if done.rows != rows.recorded or done.requests != rows.measured:
-        troubles.append(
-            f"the requester reported {done.rows} rows and {done.requests} measured ones, "
-            f"the record holds {rows.recorded} and {rows.measured}"
-        )
-    counted = quantities.count(rows.rows, quantities.OF_SAMPLE[cell.cell.kind])
+        troubles.append(point("reported-otherwise", requests=done.requests))
     evidence = {"trial": trial.record.index, **rows.__dict__, "said": done.rows}
-    return untroubled(troubles, _ACTION, evidence, f"{counted}, each recorded once.")
+    return untroubled(troubles, "incomplete", evidence, f"recorded-{cell.cell.kind}")
 
 
 def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
@@ -105,25 +94,19 @@ def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     evidence = {"trial": trial.record.index, "answered": answered, "recorded": rows, "slack": slack}
     troubles = []
     if answered > rows + slack:
-        troubles.append(f"the responder answered {quantities.count(answered, 'request')}, {rows:,} were recorded")
+        troubles.append(point("answered-more"))
     if answered < rows + len(trial.parts) * cell.check_requests - unanswered:
-        troubles.append(f"the responder answered only {answered:,} of {rows:,} recorded requests")
-    return untroubled(troubles, _ACTION, evidence, f"The responder answered {answered:,}, as recorded.")
+        troubles.append(point("answered-less"))
+    return untroubled(troubles, "incomplete", evidence, "answered")
 
 
 def _missing_trials(cell: CellEvidence) -> Finding:
     """A failure where all that were tried failed: a cell that cannot be measured is not merely unfinished."""
     usable = [trial for trial in cell.trials if trial.summary]
     empty = len(cell.trials) - len(usable)
-    some = f"{len(usable)} of {quantities.count(cell.planned, 'planned trial')} gave samples"
-    none = f"No trial of this cell gave a sample: {quantities.count(cell.planned, 'trial')} planned"
-    without = f", {empty} ended without a measured request or with an empty window" if empty else ""
-    return Finding.of(
-        "fail" if (cell.failed or empty) and not usable else "warn",
-        f"{some if usable else none}, {len(cell.failed)} failed{without}.",
-        "See the manifest and logs/ for why trials failed; `orch run --resume` measures the missing ones.",
-        {"planned": cell.planned, "finished": len(usable), "failed": len(cell.failed), "empty": empty},
-    )
+    evidence = {"planned": cell.planned, "finished": len(usable), "failed": len(cell.failed), "empty": empty}
+    is_lost = not usable and (cell.failed or empty)
+    return Finding.of("fail" if is_lost else "warn", "few-trials" if usable else "no-trial", evidence)
 
 
 NAME = "completeness"

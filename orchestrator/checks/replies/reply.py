@@ -14,15 +14,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, fails, passes, warns, worst
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, fails, passes, point, worst
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.statistics.quantiles import fails_that_move, is_supported
-from services.python.contract.lines import EXHAUSTED_REMEDY
 
 _PERCENTILES = {"median": 0.5, "p90": 0.90, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
-
-_EXHAUSTED = f"The requester's host had no local port or file descriptor left: {EXHAUSTED_REMEDY}"
 
 
 def observe(samples: Samples) -> int:
@@ -55,20 +51,11 @@ def _missing(cell: CellEvidence) -> Finding | None:
     names = percentiles_moved(failed, n)
     kinds = dict(sum((Counter(trial.errors) for trial in cell.trials), Counter[str]()))
     evidence = {"requests": n, "failed": failed, "share": failed / n, "moved": names, "errors": kinds}
-    why = _EXHAUSTED if "exhausted" in kinds else "Find out why requests fail: the table counts them by kind"
-    text = quantities.no_reply(failed, n, cell.cell.kind)
-    text = f"{text[0].upper()}{text[1:]}"
-    if not ok:
-        return fails(f"{text}: there is no percentile to show.", f"{why}.", evidence, weight=1.0)
-    if names:
-        explanation = f"{text}: enough to move {quantities.listed(names)}, which the report shows."
-        return fails(explanation, f"{why}, before comparing how long they take.", evidence, weight=failed / n)
-    return warns(
-        f"{text}: too few to move a percentile shown; each counts as slower than every reply.",
-        f"{_EXHAUSTED}." if "exhausted" in kinds else "See the errors by kind in the table.",
-        evidence,
-        weight=failed / n,
-    )
+    kind = "none-right" if not ok else "moves" if names else "moves-nothing"
+    points = [point(kind, missing=[failed, n, cell.cell.kind])]
+    if "exhausted" in kinds:
+        points.append(point("exhausted", moves=kind == "moves"))
+    return Finding.of("warn" if kind == "moves-nothing" else "fail", points, evidence, weight=failed / n)
 
 
 def _finding(cell: CellEvidence, trial: TrialEvidence, part: Part, ok: int) -> Finding:
@@ -83,41 +70,21 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, part: Part, ok: int) -> F
         "errors": dict(trial.errors),
     }
     if met is not None and expected is not None and met != expected:
-        return fails(
-            f"Another responder answered: it identified itself as {met!r}, not {expected!r}.",
-            "Find out what else listens at that address, on the responder's host or between the hosts.",
-            evidence,
-        )
+        return fails("another-responder", evidence)
     if verified is not None and verified < ok:
-        return fails(
-            f"{ok - verified:,} of {ok:,} counted replies were never verified.",
-            "Verify every reply in the requester: the latency of an unread reply means nothing.",
-            evidence,
-        )
+        return fails("unverified", evidence, unverified=ok - verified)
     if wrong := trial.errors.get("wrong-reply", 0):
-        return fails(
-            f"{quantities.count(wrong, 'wrong reply', 'wrong replies')}, counted as errors: the responder is faulty.",
-            "See `error_examples` in journal.jsonl for one, fix the responder, and measure again.",
-            evidence,
-        )
-    replies = quantities.count(ok, "reply", "replies")
-    right = f"{replies} verified"
+        return fails("wrong", evidence, wrong=wrong)
     if (own := cell.stack.external) is not None and verified is not None:
         if not all(step["expect"] or step.get("save") for step in own.each_call):
-            text = f"{replies} succeeded; whether they are right was not checked."
-            return cannot_tell(text, "Give the stack's `call` an `expect`.", evidence)
-        outcomes = sorted(part.done.outcomes.items())
-        counted = "".join(f"; {name}: {count:,}, warm-up included" for name, count in outcomes)
-        return passes(f"{right} by what the call expects{counted}.", evidence)
+            return cannot_tell("not-checked", evidence)
+        outcomes = [point("outcome", outcome=name, times=times) for name, times in sorted(part.done.outcomes.items())]
+        return passes([point("expected"), *outcomes], evidence)
     if cell.cell.kind == "codec" and verified is not None:
-        return passes(f"{quantities.count(ok, 'message')}, each decoded to what had been encoded.", evidence)
+        return passes("decoded", evidence)
     if met is None or verified is None:
-        return cannot_tell(
-            "The requester did not report which responder answered or how many replies it verified.",
-            "Use a requester that prints `identity` and `verified` in its `done` line.",
-            evidence,
-        )
-    return passes(f"{right}, from the responder of this run.", evidence)
+        return cannot_tell("unreported", evidence)
+    return passes("verified", evidence)
 
 
 NAME = "reply"

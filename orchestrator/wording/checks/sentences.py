@@ -17,7 +17,7 @@ from orchestrator import quantities
 from orchestrator.findings.check_result import CheckResult, Point, counts
 from orchestrator.findings.summary import RunSummary
 from orchestrator.wording.checks import ends, latency, load, network, replies
-from orchestrator.wording.checks.vocabulary import CAUSES, REPORTED, Words
+from orchestrator.wording.checks.vocabulary import CAUSES, REMEDIES, REPORTED, Words
 
 SCHEMA_VERSION = 2
 NOTHING = "Nothing to do."
@@ -55,23 +55,30 @@ _UNITS: Mapping[str, Callable[[Any], str]] = {
     "causes": lambda names: "; or ".join(CAUSES[name] for name in names),
     "change": quantities.change,
     "core": lambda n: "the responder's core" if n == 1 else f"the busiest core of the responder's {n:,} workers",
+    "changes": lambda interval: " to ".join(quantities.change(bound - 1, 1) for bound in interval),
     "difference": quantities.difference,
     "events": lambda n: quantities.listed([f"{n[name]:,} {what}" for name, what in load.EVENTS.items() if n[name]]),
     "every": lambda number: "both" if number == 2 else f"all {number}",
     "factor": quantities.factor,
     "failed": lambda by_label: "; ".join(f"{label} failed {', '.join(names)}" for label, names in by_label.items()),
+    "groups": lambda pairs: quantities.listed(
+        [*dict.fromkeys(f"{quantities.percent(share)} of the requests take {quantities.ns(ns)}" for share, ns in pairs)]
+    ),
     "if": lambda _: "",
     "kind": lambda kind: quantities.OF_KIND[kind][0],
     "kinds": lambda kinds: quantities.listed([quantities.OF_KIND[kind][1] for kind in kinds]),
     "listed": quantities.listed,
     "ms": quantities.ms,
     "name": str,
+    "no_reply": lambda missing: quantities.no_reply(*missing),
     "ns": quantities.ns,
     "off": quantities.off,
     "omitted": lambda by_name: "; ".join(map(" ".join, by_name.items())),
     "percent": quantities.percent,
     "rate": quantities.rate,
+    "remedies": lambda names: " ".join(REMEDIES[name] for name in names),
     "reported": lambda field: REPORTED[field],
+    "repr": repr,
     "s": lambda seconds: quantities.ns(seconds * 1e9),
     "size": quantities.size,
     "statuses": lambda pairs: quantities.listed([f"{number:,} with {status}" for status, number in pairs]),

@@ -16,5 +16,14 @@ REPORTED: Mapping[str, str] = {
     "peers": "how many peers it saw",
 }
 """What a field of a requester's or responder's last line says."""
-CAUSES: Mapping[str, str] = {}
+CAUSES: Mapping[str, str] = {
+    "delayed": "a delayed acknowledgement (40 ms on Linux): a message sent in several writes, with Nagle's algorithm on",
+    "expect": "`Expect: 100-continue` that the responder does not answer (clients wait 1 s)",
+    "lost": "a retransmission time-out (200 ms and the round trip on Linux): a packet was lost",
+}
 """What requests wait for, by the name of the cause (`checks.latency.modes`)."""
+REMEDIES: Mapping[str, str] = {
+    "delayed": "Against Nagle's algorithm, set TCP_NODELAY or write each message at once.",
+    "expect": "Send no `Expect` header, or have the responder answer it.",
+}
+"""What a reader can do against a cause."""

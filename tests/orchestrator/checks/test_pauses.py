@@ -109,4 +109,4 @@ def test_a_wait_of_all_requests_has_its_cause_by_the_floor(extra_ms, cpu_ms, bas
     run = a_run(spoil=kept_connections_wait(extra_ms, cpu_ms, base_ms), stacks=("rest",), **planned)
     (kept, *_) = (r for r in summarise(run).checks if r.name == "latency modes" and "per-request" not in r.cell)
     assert kept.verdict == ("warn" if cause else "pass")
-    assert kept.evidence.get("causes", []) == ([cause.text] if cause else [])
+    assert kept.evidence.get("causes", []) == ([cause.name] if cause else [])
