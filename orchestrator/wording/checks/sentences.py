@@ -23,7 +23,7 @@ SCHEMA_VERSION = 2
 NOTHING = "Nothing to do."
 
 _QUIETER = "Repeat it on a quiet machine: in most trials it would be a failure."
-_ANY: Mapping[str, Words] = {
+ANY: Mapping[str, Words] = {
     "goals-allow-errors": "The goals of the search say how many errors there may be:",
     "goals-did-not-hold": "A search tried this rate, and its goals did not hold:",
     "in-some-trials": ("So it was in {trials} of {of_trials} trials.", _QUIETER),
@@ -121,7 +121,7 @@ def document(results: Iterable[CheckResult]) -> dict[str, Any]:
 
 
 def _words(result: CheckResult, point: Point) -> tuple[str, str]:
-    words = WORDS.get(result.name, {}).get(point.kind) or _ANY[point.kind]
+    words = WORDS.get(result.name, {}).get(point.kind) or ANY[point.kind]
     return (words, "") if isinstance(words, str) else words
 
 
