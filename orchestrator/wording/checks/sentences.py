@@ -2,7 +2,7 @@
 
 The words of a kind are a text, or a text and an action. A text is a clause (`{steal:percent} of a core`), whose fields are
 the result's evidence and the point's own values, each written by its unit. What stands in brackets is left out where one of
-its fields is missing, empty or zero. Clauses are joined by semicolons; a text that ends with a point or a colon ends itself.
+its fields is missing, empty or zero. Semicolons join clauses, except after `.` or `:` and before a space, `,` or `:`.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def explanation(result: CheckResult) -> str:
     text = ""
     for point in result.points:
         part = _filled(_words(result, point)[0], _values(result, point))
-        between = "" if not text or not part else " " if text[-1] in ".:" else "; "
+        between = "" if not text or part[:1] in " ,:" else " " if text[-1] in ".:" else "; "
         text += between + part
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
 
