@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from orchestrator.experiment.read.units import exact_duration, format_rate, rate_of_tasks
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Load
-from services.python.contract.requester_lines import Done
 
 OF_KIND: Mapping[Kind, tuple[str, str]] = {
     "call": ("a call", "calls"),
@@ -193,14 +192,6 @@ def of_load(load: Load, kind: Kind = "call", calls: int = 1, *, at_once: bool = 
     return (
         f"{text}, each of {calls} calls, {'all at once' if at_once else 'one after the other'}" if calls > 1 else text
     )
-
-
-def not_sent(done: Done) -> str:
-    """Why a requester did not send all that was due in an open loop, from its `done` line; nothing where it sent all."""
-    if not done.not_sent:
-        return ""
-    busy = "all connections were busy"
-    return busy if done.not_sent_reason == "connections-busy" else "the requester could not keep up"
 
 
 RATIOS_AND_MEDIANS = (

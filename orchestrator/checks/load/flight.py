@@ -23,8 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from orchestrator import quantities
-from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, passes, warns
+from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, passes, point, warns
 from orchestrator.evidence.host_noise import noises
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.statistics.quantiles import Nanoseconds, distinct
@@ -141,10 +140,7 @@ def judge(cell: CellEvidence) -> Iterator[Finding | None]:
     """The trial farthest from its concurrency, and what a clock left out."""
     if cell.is_open_loop:
         yield from (_overstated(cell, *part) for part in cell.parts(LITTLE))
-        yield cannot_tell(
-            "In an open loop a worker rests between requests, so that a clock that stops early leaves no trace.",
-            "Measure the same stacks in a closed loop too, where it does.",
-        )
+        yield cannot_tell("open-loop")
         return
     yield from sorted(
         (_little(*part) for part in cell.parts(LITTLE)), key=lambda f: -abs(1 - f.evidence.get("ratio", 1))
@@ -168,13 +164,8 @@ def _overstated(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Busy
         shown_s = max(0.0, seen.window_s - (seen.call_s + seen.rests_s) / concurrency)
     if -_ROUNDING_S <= paused_s <= (1 + _OVERSTATED) * shown_s + _ROUNDING_S:
         return None
-    room = (
-        "an open loop has no pauses" if cell.is_open_loop else f"its rows leave room for {quantities.ns(shown_s * 1e9)}"
-    )
     return fails(
-        f"The requester reports that each of its workers paused for {quantities.ns(paused_s * 1e9)} of "
-        f"{quantities.ns(seen.window_s * 1e9)}, but {room}: its throughput is overstated.",
-        "Check how the requester counts `paused_s` (protos/process.md): throughput leaves that time out.",
+        (point("paused"), point("open-loop-has-none" if cell.is_open_loop else "rows-leave-less")),
         {
             "trial": trial.record.index,
             "paused_s": paused_s,
@@ -211,14 +202,13 @@ def _constant_cut(cell: CellEvidence) -> Iterator[Finding]:
             s > seen.requests * max(_OF_ALL_S, _OF_ALL_SHARE * seen.call_s / seen.requests) for _, seen, s, _ in pauses
         )
         is_noise = of_typical <= limit and (of_all - of_typical <= held_up or 2 * beyond <= len(pauses))
-        yield _stops_early(of_all, calls / requests, {"trials": len(pauses)}, "", is_noise=is_noise)
+        yield _stops_early(of_all, calls / requests, {"trials": len(pauses)}, is_noise=is_noise)
     for trial, seen, unknown_s, typically_s in pauses:
         each, latency_s = unknown_s / seen.requests, seen.call_s / seen.requests
         limit = max(_OF_ONE_S, _OF_ONE_SHARE * latency_s)
         if each > limit:
             is_noise = typically_s / seen.requests <= limit  # of a single trial, the middle pause says whose they are
-            where = f"In {trial.called}, between"
-            yield _stops_early(each, latency_s, {"trial": trial.record.index}, where, is_noise=is_noise)
+            yield _stops_early(each, latency_s, {"trial": trial.record.index}, is_noise=is_noise)
 
 
 def _typical_s(seen: Busy) -> float:
@@ -245,26 +235,12 @@ def _unknown_s(part: Part, seen: Busy, concurrency: int) -> float | None:
     return float(shown_s - part.done.paused_s * concurrency)  # said of one worker, on average
 
 
-def _stops_early(
-    unknown_s: float, latency_s: float, evidence: dict[str, Any], where: str, *, is_noise: bool = False
-) -> Finding:
+def _stops_early(unknown_s: float, latency_s: float, evidence: dict[str, Any], *, is_noise: bool) -> Finding:
     """`is_noise`: the middle pause is the requester's own, and the long ones are of few trials or of a busy host."""
     evidence = {**evidence, "unknown_pause_ms": unknown_s * 1000, "latency_ms": latency_s * 1000}
     if is_noise:
-        return warns(
-            f"{where or 'Between'} a reply and the next request, {quantities.ns(unknown_s * 1e9)} on average are not"
-            " the requester's own work, but not in most pauses: the machine held some of them up, or the clock.",
-            "See `noise`: on a quieter machine a clock that stops early for some of the requests would be told.",
-            evidence,
-            weight=unknown_s,
-        )
-    return fails(
-        f"{where or 'Between'} a reply and the next request, {quantities.ns(unknown_s * 1e9)} are not the "
-        f"requester's own work, at a latency of {quantities.ns(latency_s * 1e9)}: the clock stops too early.",
-        "Check where the timer starts and stops: what a latency leaves out appears in the pause after it.",
-        evidence,
-        weight=unknown_s,
-    )
+        return warns("held-up", evidence, weight=unknown_s)
+    return fails("stops-early", evidence, weight=unknown_s, latency_s=latency_s)
 
 
 def _is_own_work(cell: CellEvidence, typical: float) -> bool:
@@ -284,50 +260,30 @@ def _is_own_work(cell: CellEvidence, typical: float) -> bool:
 def _cut_short(follows: list[float], typical: float) -> Finding:
     """Of all trials: one in which pauses follow latencies may be chance."""
     share = 1 / (1 + typical)
-    return fails(
-        f"Pauses between requests grow with the latency before them, by {quantities.percent(typical)} of "
-        f"it: the clock stops at about {quantities.percent(share)} of the wait.",
-        "Check where the timer stops: what a latency leaves out appears in the pause after it.",
-        {"pause_per_latency": round(typical, 4), "of_trials": [round(f, 4) for f in follows], "stops_at": share},
-        weight=typical,
-    )
+    evidence = {"pause_per_latency": round(typical, 4), "of_trials": [round(f, 4) for f in follows], "stops_at": share}
+    return fails("follows-latency", evidence, weight=typical, typical=typical)
 
 
 def _little(trial: TrialEvidence, part: Part, seen: Busy) -> Finding:
     concurrency, requests = part.load.concurrency, seen.requests
     evidence: dict[str, Any] = {"trial": trial.record.index, "concurrency": concurrency, "requests": requests}
     if seen.requests < 10 * concurrency or seen.window_s <= 0:
-        return cannot_tell(
-            f"{quantities.count(seen.requests, 'request')}: too few for {concurrency} in flight to ignore the "
-            "window's ends.",
-            "Plan at least ten requests for each one in flight.",
-            evidence,
-        )
+        return cannot_tell("too-few", evidence)
     ratio = (seen.call_s + seen.rests_s) / (seen.window_s * concurrency)
     missing_s = seen.window_s * concurrency - seen.call_s - seen.rests_s
     cpu_s = part.done.cpu_s
     evidence |= {"ratio": round(ratio, 4), "missing_s": missing_s, "requester_cpu_s": cpu_s, "window_s": seen.window_s}
     evidence["typical_pause_ms"] = None if seen.pause_s is None else seen.pause_s * 1000
-    measured = f"Throughput x latency gives {ratio * concurrency:.2f} in flight, {concurrency} declared"
     if seen.rests_s:
         evidence["rests_s"] = seen.rests_s
-        workers = f"{ratio * concurrency:.2f} workers"
-        measured = f"Throughput x (latency + think time) gives {workers}, {concurrency} declared"
+    measured = point("workers" if seen.rests_s else "in-flight", in_flight=ratio * concurrency)
     # Whose rest was the last one is not known: with few requests that is a share of all.
     if ratio > 1.02 + (2 * concurrency / seen.requests if seen.rests_s else 0):
-        return fails(
-            f"{measured}: the latencies add up to more time than there was.",
-            "Check whether latencies include more than the request itself, such as time in a queue.",
-            evidence,
-        )
+        return fails((measured, point("more-than-there-was")), evidence)
     unknown_s = missing_s - (part.done.paused_s or 0.0) * concurrency
     if cpu_s is not None and _did_not_count(seen, ratio, unknown_s, cpu_s, concurrency):
-        return fails(
-            f"{measured}: {unknown_s:.2f} s of waiting are in no latency; it worked only {cpu_s:.2f} s.",
-            "Check which clock times the calls (a CPU-time clock leaves out waiting) and where the timer stops.",
-            evidence,
-        )
-    return passes(f"{measured}; the rest is the requester's own work.", evidence)
+        return fails((measured, point("waits-in-no-latency", unknown_s=unknown_s)), evidence)
+    return passes((measured, point("own-work")), evidence)
 
 
 def _did_not_count(seen: Busy, ratio: float, missing_s: float, cpu_s: float, concurrency: int) -> bool:

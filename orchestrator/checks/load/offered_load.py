@@ -15,18 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from orchestrator import quantities
-from orchestrator.checks.base import CALLS, Check, Finding, fails, in_most, not_reported, passes, warns
+from orchestrator.checks.base import CALLS, Check, Finding, fails, in_most, not_reported, passes, point, warns
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
-from orchestrator.findings.check_result import Overload
+from orchestrator.findings.check_result import Overload, Point
 from orchestrator.statistics.quantiles import Nanoseconds, quantile
 from services.python.contract.limits import SATURATED
 from services.python.load.phases import NEVER, arrivals
 
 _REDRAWN = 10_000
 _MOST_LATE = 0.05  # of a worker's round
-_FIX_TIMES = "Fix the requester's intended times: latency counts from them, and a late one hides part of the wait."
-_FIND_THE_END = "Find out what ended the requester, or what it asked for: this is not the declared load."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,8 +82,8 @@ def _digest(due_ns: Nanoseconds) -> str:
     return hashlib.sha256(due_ns.astype("<i8").tobytes()).hexdigest()[:16]
 
 
-def cut(seen: Schedule, part: Part) -> str:
-    """The explanation where a schedule ends before its load does, or goes on beyond; empty where it does not.
+def cut(seen: Schedule, part: Part) -> Point | None:
+    """A point where a schedule ends before its load does, or goes on beyond.
 
     What is due is recorded, sent or not. Of a long one that ends by time not all is redrawn: the number may lie within five
     standard deviations of a Poisson count.
@@ -100,10 +97,9 @@ def cut(seen: Schedule, part: Part) -> str:
             mean = load.rate_per_s * load.duration_s
             least, most = (min(most_requests, int(mean + deviations * sqrt(mean))) for deviations in (-5, 5))
     if least <= seen.intended <= most:
-        return ""
-    of_load = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-    side = "ends before its load does" if seen.intended < least else "goes on beyond its load"
-    return f"the schedule {side}, with {quantities.count(seen.intended, 'request')} due in it, not {of_load}."
+        return None
+    kind = "ends-before-its-load" if seen.intended < least else "goes-on-beyond-its-load"
+    return point(kind, least=least, most=most if most > least else None)
 
 
 def judge(cell: CellEvidence) -> list[Finding]:
@@ -126,9 +122,9 @@ def _findings(cell: CellEvidence) -> Iterator[Finding | None]:
         yield _requester(cell, trial, part)
 
 
-def _who(trial: TrialEvidence, part: Part) -> str:
-    """A requester at the beginning of a sentence; of several, which of them."""
-    return "The requester" if len(trial.parts) == 1 else f"Requester process {part.process + 1} on {part.host}"
+def _who(trial: TrialEvidence, part: Part) -> Point:
+    """The requester; of several, which of them."""
+    return point("requester") if len(trial.parts) == 1 else point("process", process=part.process + 1, host=part.host)
 
 
 def _unlike_its_load(trial: TrialEvidence, part: Part) -> Finding | None:
@@ -137,80 +133,53 @@ def _unlike_its_load(trial: TrialEvidence, part: Part) -> Finding | None:
     evidence: dict[str, Any] = {"trial": trial.record.index, "requests": requests, "declared": load.requests}
     is_cut = load.duration_s is None and load.requests is not None and requests < load.requests
     if is_cut or (load.requests is not None and requests > load.requests):
-        return fails(
-            f"{_who(trial, part)} made {quantities.count(requests, 'request')}; its load has {load.requests:,}.",
-            _FIND_THE_END if is_cut else "Find out which requests were made, or entered, beyond the load.",
-            evidence,
-            weight=abs(requests - (load.requests or 0)),
-        )
+        points = _who(trial, part), point("fewer-requests" if is_cut else "more-requests")
+        return fails(points, evidence, weight=abs(requests - (load.requests or 0)))
     return None
 
 
-def _not_the_schedule(trial: TrialEvidence, part: Part, seen: Schedule) -> tuple[str, str] | None:
-    """How the requests' due times differ from those of the load, and what to do; None where they do not."""
+def _not_the_schedule(trial: TrialEvidence, part: Part, seen: Schedule) -> tuple[Point, ...]:
+    """How the requests' due times differ from those of the load; nothing where they do not."""
     load = replace(part.load, requests=min(seen.intended, _REDRAWN), duration_s=None)
     due = np.asarray(arrivals(load, part.seed), dtype=np.int64)
     if _digest(due - due[0]) != seen.first_due:  # what is entered as intended may be a send time
-        return (
-            "Requests were not due at the times that the trial's seed gives.",
-            "Fix the requester's schedule: latency counts from it, and one that follows replies hides late sends.",
-        )
+        return (point("not-drawn"),)
     if unlike := cut(seen, part):
-        return f"{_who(trial, part)}: {unlike}", _FIND_THE_END
+        return _who(trial, part), unlike
     if seen.early:
-        sent, early_by = seen.intended - seen.never_sent, quantities.ns(seen.earliest_ns)
-        return f"{seen.early:,} of {sent:,} requests were sent before they were due, by up to {early_by}.", _FIX_TIMES
+        return point("sent-early", sent=seen.intended - seen.never_sent), point("fix-times")
     begin_ns = part.done.begin_ns
     if begin_ns is None or seen.first_due_ns == begin_ns:
-        return None
+        return ()
     late_ns = seen.first_due_ns - begin_ns
-    away = f"{quantities.ns(abs(late_ns))} {'after' if late_ns > 0 else 'before'}"
-    return f"The first request was due {away} the start of the measured phase, not at it.", _FIX_TIMES
+    return point("begins-late" if late_ns > 0 else "begins-early", away_ns=abs(late_ns)), point("fix-times")
 
 
 def _schedule(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Schedule) -> Finding:
-    why = quantities.not_sent(part.done)
     rate = part.load.rate_per_s or 0.0
     evidence = {"trial": trial.record.index, "declared_per_s": rate, **seen.__dict__}
     if trouble := _not_the_schedule(trial, part, seen):
-        return fails(*trouble, evidence)
+        return fails(trouble, evidence)
     delivered = seen.achieved_per_s / seen.intended_per_s
-    measured = f"{quantities.percent(delivered)} of {quantities.rate(rate)} requests per second were sent"
-    if seen.never_sent:
-        measured += f", {seen.never_sent:,} were not" + (f" ({why})" if why else "")
+    sent = [point("only-sent" if delivered < 0.9 else "sent", delivered=delivered)]
+    if seen.never_sent and part.done.not_sent:
+        sent.append(point(part.done.not_sent_reason or "requester-behind"))
     if delivered < 0.9:
         planned = cell.cell.load.rate_per_s or rate
-        return fails(
-            f"Only {measured}: not the declared load.",
-            "Lower the rate, raise the concurrency, or add requesters (`processes`).",
-            evidence,
-            weight=-delivered,
-            overload=Overload(planned_per_s=planned, delivered_per_s=delivered * planned),
-        )
+        overload = Overload(planned_per_s=planned, delivered_per_s=delivered * planned)
+        return fails((*sent, point("not-the-load")), evidence, weight=-delivered, overload=overload)
     if delivered < 0.98 or seen.lag_p99_ns > max(1e6, 0.1 * seen.median_ns):
-        return warns(
-            f"{measured}, one in a hundred more than {quantities.ns(seen.lag_p99_ns)} late.",
-            "Lower the rate or add requesters (`processes`): latencies count from the intended time, and include"
-            " this lag.",
-            evidence,
-            weight=seen.lag_p99_ns,
-        )
-    return passes(f"{measured}, on time.", evidence)
+        return warns((*sent, point("late")), evidence, weight=seen.lag_p99_ns)
+    return passes((*sent, point("on-time")), evidence)
 
 
 def _think_time(cell: CellEvidence, trial: TrialEvidence, seen: Rested) -> Finding:
-    mean = quantities.ms(cell.cell.load.think_s * 1e3)
     late = seen.late_mean_ns / seen.cycle_ns if seen.cycle_ns > 0 else 0.0
     evidence: dict[str, Any] = {"trial": trial.record.index, "think_s": cell.cell.load.think_s, **seen.__dict__}
-    sent = f"After a think time of {mean} requests were sent {quantities.ns(seen.late_mean_ns)} late on average"
+    rested = point("rested", think_ms=cell.cell.load.think_s * 1e3)
     if late > _MOST_LATE:
-        return warns(
-            f"{sent}, {quantities.percent(late)} of a worker's round: less load than declared.",
-            "Lower the concurrency or add requesters: those that rest share one requester's CPU.",
-            evidence,
-            weight=late,
-        )
-    return passes(f"{sent}.", evidence, weight=late)
+        return warns((rested, point("less-than-declared", late=late)), evidence, weight=late)
+    return passes((rested,), evidence, weight=late)
 
 
 def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:
@@ -221,15 +190,9 @@ def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:
     evidence = {"trial": trial.record.index, "cpu_share": share}
     if share is None:
         return not_reported("cpu_share", evidence)
-    busy = f"The requester's core was {quantities.percent(share)} busy"
     if several and share > SATURATED:
-        return warns(
-            f"{busy}: the load may be limited by the requester, not by the responder.",
-            "Read throughput as the client's limit; to find the responder's, add requesters (`processes`) or use a"
-            " lighter client.",
-            evidence,
-        )
-    return passes(f"{busy}.", evidence)
+        return warns("core-may-limit", evidence)
+    return passes("core", evidence)
 
 
 NAME = "offered load"

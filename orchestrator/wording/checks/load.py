@@ -90,8 +90,100 @@ _QUEUEING_RAMP: Mapping[str, Words] = {
     "too-few": ("Fewer than {requests} requests per trial: too few to see a ramp.", "Ask for more requests per trial."),
 }
 
+_LITTLES_LAW: Mapping[str, Words] = {
+    "follows-latency": (
+        "Pauses between requests grow with the latency before them, by {typical:percent} of it: the clock stops at about"
+        " {stops_at:percent} of the wait.",
+        "Check where the timer stops: what a latency leaves out appears in the pause after it.",
+    ),
+    "held-up": (
+        "[in {called}, ]between a reply and the next request, {unknown_pause_ms:ms} on average are not the requester's own"
+        " work, but not in most pauses: the machine held some of them up, or the clock.",
+        "See `noise`: on a quieter machine a clock that stops early for some of the requests would be told.",
+    ),
+    "in-flight": "Throughput x latency gives {in_flight:.2f} in flight, {concurrency} declared",
+    "more-than-there-was": (
+        ": the latencies add up to more time than there was.",
+        "Check whether latencies include more than the request itself, such as time in a queue.",
+    ),
+    "open-loop": (
+        "In an open loop a worker rests between requests, so that a clock that stops early leaves no trace.",
+        "Measure the same stacks in a closed loop too, where it does.",
+    ),
+    "open-loop-has-none": ", but an open loop has no pauses: its throughput is overstated.",
+    "own-work": "the rest is the requester's own work.",
+    "paused": (
+        "The requester reports that each of its workers paused for {paused_s:s} of {window_s:s}",
+        "Check how the requester counts `paused_s` (protos/process.md): throughput leaves that time out.",
+    ),
+    "rows-leave-less": ", but its rows leave room for {shown_s:s}: its throughput is overstated.",
+    "stops-early": (
+        "[in {called}, ]between a reply and the next request, {unknown_pause_ms:ms} are not the requester's own work, at a"
+        " latency of {latency_s:s}: the clock stops too early.",
+        "Check where the timer starts and stops: what a latency leaves out appears in the pause after it.",
+    ),
+    "too-few": (
+        "{requests:count request}: too few for {concurrency} in flight to ignore the window's ends.",
+        "Plan at least ten requests for each one in flight.",
+    ),
+    "waits-in-no-latency": (
+        ": {unknown_s:.2f} s of waiting are in no latency; it worked only {requester_cpu_s:.2f} s.",
+        "Check which clock times the calls (a CPU-time clock leaves out waiting) and where the timer stops.",
+    ),
+    "workers": "Throughput x (latency + think time) gives {in_flight:.2f} workers, {concurrency} declared",
+}
+_FIX_TIMES = "Fix the requester's intended times: latency counts from them, and a late one hides part of the wait."
+_FIND_THE_END = "Find out what ended the requester, or what it asked for: this is not the declared load."
+_DUE = ", with {intended:count request} due in it, not {least:,}[ to {most:,}]."
+_SENT = "{delivered:percent} of {declared_per_s:rate} requests per second were sent[, {never_sent:,} were not]"
+_OFFERED_LOAD: Mapping[str, Words] = {
+    "begins-early": "The first request was due {away_ns:ns} before the start of the measured phase, not at it.",
+    "begins-late": "The first request was due {away_ns:ns} after the start of the measured phase, not at it.",
+    "connections-busy": " (all connections were busy)",
+    "core": "The requester's core was {cpu_share:percent} busy.",
+    "core-may-limit": (
+        "The requester's core was {cpu_share:percent} busy: the load may be limited by the requester, not by the responder.",
+        "Read throughput as the client's limit; to find the responder's, add requesters (`processes`) or use a lighter"
+        " client.",
+    ),
+    "ends-before-its-load": (f": the schedule ends before its load does{_DUE}", _FIND_THE_END),
+    "fewer-requests": (" made {requests:count request}; its load has {declared:,}.", _FIND_THE_END),
+    "fix-times": ("", _FIX_TIMES),
+    "goes-on-beyond-its-load": (f": the schedule goes on beyond its load{_DUE}", _FIND_THE_END),
+    "late": (
+        ", one in a hundred more than {lag_p99_ns:ns} late.",
+        "Lower the rate or add requesters (`processes`): latencies count from the intended time, and include this lag.",
+    ),
+    "less-than-declared": (
+        ", {late:percent} of a worker's round: less load than declared.",
+        "Lower the concurrency or add requesters: those that rest share one requester's CPU.",
+    ),
+    "more-requests": (
+        " made {requests:count request}; its load has {declared:,}.",
+        "Find out which requests were made, or entered, beyond the load.",
+    ),
+    "not-drawn": (
+        "Requests were not due at the times that the trial's seed gives.",
+        "Fix the requester's schedule: latency counts from it, and one that follows replies hides late sends.",
+    ),
+    "not-the-load": (
+        ": not the declared load.",
+        "Lower the rate, raise the concurrency, or add requesters (`processes`).",
+    ),
+    "on-time": ", on time.",
+    "only-sent": f"Only {_SENT}",
+    "process": "Requester process {process} on {host}",
+    "requester": "The requester",
+    "requester-behind": " (the requester could not keep up)",
+    "rested": "After a think time of {think_ms:ms} requests were sent {late_mean_ns:ns} late on average",
+    "sent": _SENT,
+    "sent-early": "{early:,} of {sent:,} requests were sent before they were due, by up to {earliest_ns:ns}.",
+}
+
 WORDS: Mapping[str, Mapping[str, Words]] = {
     "event stream": _EVENT_STREAM,
     "in flight": _IN_FLIGHT,
+    "Little's law": _LITTLES_LAW,
+    "offered load": _OFFERED_LOAD,
     "queueing ramp": _QUEUEING_RAMP,
 }

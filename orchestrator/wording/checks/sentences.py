@@ -2,8 +2,8 @@
 
 The words of a kind are a text, or a text and an action. A text is a clause (`{steal:percent} of a core`), whose fields are
 the result's evidence and the point's own values, each written by its unit. What stands in brackets is left out where one of
-its fields is missing, empty or zero. Clauses are joined by semicolons; a text that ends with a point or a colon ends itself,
-and one that begins with a name (`{tool:name}`) keeps its small letter.
+its fields is missing, empty or zero. Semicolons join clauses, except after `.` or `:` and before a space, `,` or `:`. A text
+that begins with a name (`{tool:name}`) keeps its small letter.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def explanation(result: CheckResult) -> str:
     for point in result.points:
         words = _words(result, point)[0]
         part = _filled(words, _values(result, point))
-        between = "" if not text or not part else " " if text[-1] in ".:" else "; "
+        between = "" if not text or part[:1] in " ,:" else " " if text[-1] in ".:" else "; "
         text += between + (part if text or _NAME.match(words) else part[:1].upper() + part[1:])
     return text if text.endswith(".") else f"{text}."
 

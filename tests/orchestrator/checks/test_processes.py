@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from orchestrator.checks.base import point
 from orchestrator.checks.load.offered_load import Schedule, cut
 from orchestrator.evidence.collect import collect
 from orchestrator.evidence.one_clock import busiest, put_together
@@ -145,14 +146,12 @@ def test_the_schedule_of_a_long_load_may_have_what_chance_gives_it() -> None:
         intended=0, never_sent=0, intended_per_s=0, achieved_per_s=0, lag_p99_ns=0, median_ns=0, first_due="",
         first_due_ns=0, early=0, earliest_ns=0,
     )  # fmt: skip
-    assert cut(replace(seen, intended=20_300), part) == ""
-    assert "ends before its load does, with 19,000 requests due in it, not 19,292 to 20,707." in cut(
-        replace(seen, intended=19_000), part
-    )
-    assert "goes on beyond its load" in cut(replace(seen, intended=21_000), part)
+    assert cut(replace(seen, intended=20_300), part) is None
+    assert cut(replace(seen, intended=19_000), part) == point("ends-before-its-load", least=19_292, most=20_707)
+    assert cut(replace(seen, intended=21_000), part) == point("goes-on-beyond-its-load", least=19_292, most=20_707)
     limited = replace(part, load=replace(part.load, requests=15_000))
-    assert cut(replace(seen, intended=15_000), limited) == ""
-    assert "not 15,000" in cut(replace(seen, intended=14_999), limited)
+    assert cut(replace(seen, intended=15_000), limited) is None
+    assert cut(replace(seen, intended=14_999), limited) == point("ends-before-its-load", least=15_000, most=None)
 
 
 LIGHT = {

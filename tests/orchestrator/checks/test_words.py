@@ -16,7 +16,7 @@ KIND_AT = {"of": (1,), "untroubled": (1, 3)} | dict.fromkeys(
     ("point", "passes", "warns", "fails", "cannot_tell", "not_applicable"), (0,)
 )
 """Which arguments of what makes findings are kinds."""
-MOST_WORDS = 4
+MOST_WORDS = 5
 """Of a text that is no sentence: the name of a check, or of a column."""
 
 
