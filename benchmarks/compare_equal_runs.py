@@ -172,7 +172,7 @@ def excess(found: Sequence[RunSummary], statistic: Statistic) -> dict[str, float
         known = [mean for mean in means if mean and mean.se is not None]
         if len(known) > 1:
             implied = sqrt(statistics.fmean((mean.se or 0.0) ** 2 for mean in known))
-            ratios[cell.stack_label] = statistics.stdev(mean.mean for mean in known) / implied
+            ratios[cell.labels.stack] = statistics.stdev(mean.mean for mean in known) / implied
     return ratios
 
 
@@ -182,7 +182,7 @@ def raw_run(run: RunSummary) -> dict[str, Any]:
         "run_id": run.run.id,
         "failed_checks": sorted({check.name for check in run.checks if check.verdict == "fail"}),
         "cells": {
-            cell.stack_label: {s: [round(v, 7) for v in by_block(cell.trials, s).values()] for s in STATISTICS}
+            cell.labels.stack: {s: [round(v, 7) for v in by_block(cell.trials, s).values()] for s in STATISTICS}
             for cell in run.cells
         },
         "floors": {f"{floor.kind} {floor.send_bytes}": floor.medians for floor in run.floors},

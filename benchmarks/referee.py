@@ -122,7 +122,7 @@ def of_run(run: Path) -> Iterator[tuple[str, str, list[Round]]]:
             if turn.cell == cell.id and turn.median_ns and turn.requests and turn.window_s and turn.block in trials
         ]
         if rounds:
-            yield cell.stack_label, next(turn.tool for turn in manifest.turns if turn.cell == cell.id), rounds
+            yield cell.labels.stack, next(turn.tool for turn in manifest.turns if turn.cell == cell.id), rounds
     if not manifest.turns:
         raise SystemExit(f"{run} has no referee: orch run FILE --referee any makes a run that has one")
 

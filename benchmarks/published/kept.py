@@ -146,9 +146,9 @@ def _cell(cell: CellSummary, invalid: tuple[str, ...]) -> Cell:
     return Cell(
         id=cell.id,
         factors={name: value for name, value in cell.factors.items() if value is not None},
-        load=cell.load,
+        load=cell.labels.load,
         samples=of.n if of else 0,
-        errors=cell.failed,
+        errors=cell.counts.failed,
         min=of.minimum if of else None,
         mean=of.mean if of else None,
         median=of.median if of else None,

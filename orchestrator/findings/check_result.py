@@ -30,7 +30,8 @@ class Point:
 class CheckResult:
     """A named test of the run's validity. `cell` is None for a check of the whole run.
 
-    `points`: what was found, in the order in which it is worded. `overload`: a failure with no other cause than a rate that is too high, which is a finding about the stack.
+    `points`: what was found, in the order in which it is worded. `overload`: a failure with no other cause than a rate
+    that is too high, which is a finding about the stack.
     """
 
     name: str

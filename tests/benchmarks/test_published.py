@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.summarise import summarise
+from tests.support.findings import measured
 from tests.support.runs import a_run
 
 THERE = [spec for spec in SPECS if spec.path.is_file()]
@@ -99,7 +99,7 @@ def test_it_holds_the_figures_of_the_summary_and_each_block(one: Kept) -> None:
 
 
 def test_a_run_that_was_cut_short_is_not_kept() -> None:
-    summary = replace(summarise(a_run(blocks=3)), state="interrupted")
+    summary = measured(summarise(a_run(blocks=3)), state="interrupted")
     with pytest.raises(InvalidMeasurement, match="interrupted"):
         cut(summary, name="x", command="c", experiment="e", overrides=(), orch="abc", machine="m")
 

@@ -28,7 +28,9 @@ def base() -> tuple[MemoryRun, RunSummary]:
     summary = summarise(run)
     cells = (
         replace(
-            cell, strip=None, distribution=None if cell.distribution is None else replace(cell.distribution, curve=())
+            cell,
+            details=replace(cell.details, strip=None),
+            distribution=None if cell.distribution is None else replace(cell.distribution, curve=()),
         )
         for cell in summary.cells
     )  # without what only the report draws
