@@ -55,11 +55,12 @@ def _verify_run(folder: RunFolder) -> None:
 
     files = verification.verify(folder)
     recomputed = json.loads(summarise(folder).to_json())
-    stated = _kept(folder, recomputed["manifest_sha256"])
-    document = {"run": folder.id, "state": recomputed["state"], "files": list(files), "figures": _count(stated)}
+    run = recomputed["run"]
+    stated = _kept(folder, run["manifest_sha256"])
+    document = {"run": folder.id, "state": run["state"], "files": list(files), "figures": _count(stated)}
     if stated:
         _require_same(stated, recomputed, folder.path / "summary.json", document, f"orch report {folder.id}")
-    unfinished = "" if recomputed["state"] == "complete" else f" (unfinished: {recomputed['state']})"
+    unfinished = "" if run["state"] == "complete" else f" (unfinished: {run['state']})"
     console.result(f"run {folder.id}{unfinished}: {len(files)} files as they were written")
     if stated:
         console.result(f"  {document['figures']:,} figures of summary.json follow from the samples")
