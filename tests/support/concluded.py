@@ -121,7 +121,7 @@ def check(name: str, cell: str | None, verdict: Any = "fail", **evidence: Any) -
         severity="note" if name == "noise" else "fatal",
         cell=cell,
         evidence=evidence,
-        points=(Point(kind="text", values={"text": f"What {name} found.", "action": "Do something."}),),
+        points=(Point(kind="nothing-to-check"),),
     )
 
 

@@ -304,7 +304,7 @@ def _checks(cell: str) -> tuple[CheckResult, ...]:
             severity="fatal",
             cell=cell,
             evidence={"declared": 1, "seen": 1},
-            points=(Point(kind="text", values={"text": "Never more than one request was in flight.", "action": ""}),),
+            points=(Point(kind="as-declared", values={"most": 1}),),
         ),
         CheckResult(
             name="noise",
@@ -312,15 +312,7 @@ def _checks(cell: str) -> tuple[CheckResult, ...]:
             severity="serious",
             cell=None,
             evidence={"steal_share": 0.03},
-            points=(
-                Point(
-                    kind="text",
-                    values={
-                        "text": "Another guest took 3 % of the CPU during the run.",
-                        "action": "Repeat the run on a quiet machine.",
-                    },
-                ),
-            ),
+            points=(Point(kind="steal", values={"steal": 0.03}),),
         ),
         CheckResult(
             name="round-trips",

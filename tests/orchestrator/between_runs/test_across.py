@@ -10,7 +10,7 @@ from orchestrator.between_runs.environments import are_alike
 from orchestrator.between_runs.measured_runs import EqualRun
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan import plan as p
-from orchestrator.findings.check_result import CheckResult, Point
+from orchestrator.findings.check_result import CheckResult
 from orchestrator.questions.sameness.find import QUESTION as SAMENESS
 from orchestrator.results.manifest import ReplyDifference
 from orchestrator.statistics.terms import ReasonKind
@@ -144,7 +144,7 @@ def with_check(run, verdict, cell=None):
         severity="fatal",
         cell=cell,
         evidence={},
-        points=(Point(kind="text", values={"text": "impossible", "action": ""}),),
+        points=(),
     )
     return replace(run, checks=(*run.checks, check))
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from orchestrator.between_runs.measured_runs import equal_runs, read_summaries
-from orchestrator.findings.check_result import CheckResult, Point
+from orchestrator.findings.check_result import CheckResult
 from orchestrator.results.documents import sealed
 from orchestrator.results.folder import RunFolder, runs
 from orchestrator.summarise import summarise
@@ -47,7 +47,7 @@ FAILED = CheckResult(
     severity="fatal",
     cell=None,
     evidence={},
-    points=(Point(kind="text", values={"text": "impossible", "action": ""}),),
+    points=(),
 )
 
 

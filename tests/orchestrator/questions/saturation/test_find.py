@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks import knees
-from orchestrator.findings.check_result import CheckResult, Overload, Point
+from orchestrator.findings.check_result import CheckResult, Overload
 from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.saturation import words as saturation_words
 from orchestrator.questions.saturation.find import LoadSeries, find_series
@@ -83,7 +83,7 @@ def failed(cell: CellSummary, name: str, overload: Overload | None = None) -> Ch
         severity="serious",
         cell=cell.id,
         evidence={},
-        points=(Point(kind="text", values={"text": "It failed.", "action": ""}),),
+        points=(),
         overload=overload,
     )
 
