@@ -63,10 +63,13 @@ _UNITS: Mapping[str, Callable[[Any], str]] = {
     "ns": quantities.ns,
     "off": quantities.off,
     "percent": quantities.percent,
+    "percent2": lambda share: quantities.percent(share, 2),
+    "percent4": lambda share: quantities.percent(share, 4),
     "rate": quantities.rate,
     "reported": lambda field: REPORTED[field],
     "s": lambda seconds: quantities.ns(seconds * 1e9),
     "size": quantities.size,
+    "span": lambda ends: " to ".join(dict.fromkeys(map(str, ends))),
 }
 _BRACKETS = re.compile(r"\[([^\]]*)\]")
 _FIELD = re.compile(r"\{(\w+)(?::([^}]*))?\}")
