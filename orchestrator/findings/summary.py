@@ -230,11 +230,6 @@ class CellSummary:
         return of_the_call(self.factors)
 
     @property
-    def place(self) -> tuple[object, ...]:
-        """The operation, placement and load, which compared cells have in common."""
-        return (self.operation_id, self.placement_id, self.load, self.factors["concurrency"])
-
-    @property
     def setting(self) -> str:
         """The operation, placement, call and load in few words: a name for what compared cells have in common."""
         return ", ".join((self.operation, self.placement, *short(self.factors), self.load))
