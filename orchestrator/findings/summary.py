@@ -13,6 +13,7 @@ from typing import Any, Literal
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import STACK, of_the_call, short
 from orchestrator.findings.check_result import CheckResult
+from orchestrator.findings.condition import Condition
 from orchestrator.findings.disturbed import Disturbed
 from orchestrator.findings.trial_values import CostName, SpreadName
 from orchestrator.questions.stores.times import StoreTimes
@@ -339,7 +340,8 @@ class RunSummary:
     started_at: str
     ended_at: str | None
     state: str
-    conditions: tuple[tuple[str, str], ...]  # what, value: CPU, kernel, pinning, governor, versions...
+    conditions: tuple[Condition, ...]
+    shares_machine: bool = False  # with another measurement, which disturbs both
     warnings: tuple[str, ...]  # while it was made, as its manifest has them
     failed_trials: tuple[dict[str, Any], ...]
     repeat_command: str

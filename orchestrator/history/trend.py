@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, sqrt
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,11 +22,14 @@ from orchestrator.between_runs import environments, run_statistics
 from orchestrator.between_runs.changes import Change
 from orchestrator.between_runs.run_statistics import Difference, FloorMove
 from orchestrator.findings.compare import Statistic
+from orchestrator.findings.condition import ConditionKind
 from orchestrator.history.record import RUNNING, Seen
 from orchestrator.history.steps import residuals, steps
 from orchestrator.quantities import Unit
 from orchestrator.statistics import intervals
 from orchestrator.statistics.terms import Interval
+
+Line: TypeAlias = dict[ConditionKind, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +82,7 @@ class Trend:
 
 def trend(seen: Sequence[Seen], statistic: Statistic = "median") -> Trend:
     """The trend of one cell, from its runs (`Index.seen`), oldest first."""
-    lines: list[dict[str, str]] = []
+    lines: list[Line] = []
     for run in seen:
         if _line(run) not in lines:
             lines.append(_line(run))
@@ -146,16 +149,16 @@ def _unusable(seen: Seen, statistic: Statistic) -> str:
     return ""
 
 
-def _line(seen: Seen) -> dict[str, str]:
-    names = (*environments.MUST_AGREE, *environments.CONFOUND)
-    return {name: value for name, value in seen.conditions if name in names}
+def _line(seen: Seen) -> Line:
+    kinds = (*environments.MUST_AGREE, *environments.CONFOUND)
+    return {each.kind: each.value for each in seen.conditions if each.kind in kinds}
 
 
-def _against(line: dict[str, str], first: dict[str, str]) -> tuple[str, ...]:
+def _against(line: Line, first: Line) -> tuple[str, ...]:
     return tuple(
-        f"{name}: {line.get(name, 'not known')} against {first.get(name, 'not known')}"
-        for name in dict.fromkeys((*first, *line))
-        if line.get(name) != first.get(name)
+        f"{kind}: {line.get(kind, 'not known')} against {first.get(kind, 'not known')}"
+        for kind in dict.fromkeys((*first, *line))
+        if line.get(kind) != first.get(kind)
     )
 
 
