@@ -51,7 +51,7 @@ def an_evolution() -> RunSummary:
     }
     cells = [
         replace(
-            having(run.cells[stack], schema_change=change),
+            having(run.cells[stack], schema_change=change, records=3),
             id=f"{run.cells[stack].stack}-{change}",
             operation=f"evolution 3 records, schema change: {change}",
             operation_id=f"evolution-3-records-{change}",
