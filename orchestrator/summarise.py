@@ -56,6 +56,7 @@ def summarise(run: RunFolder, *, is_modelled: bool = False) -> RunSummary:
         costs=withhold(compare_costs(plan, cells, invalid), invalid) if searched is None else (),
         checks=checks,
         warnings=manifest.warnings,
+        shares_machine=manifest.shares_machine,
         failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),
         repeat_command=_repeat_command(plan.experiment_path, plan.overrides, "referee" if manifest.referee else "run"),
         settings=settings(evidence),

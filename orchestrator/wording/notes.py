@@ -17,8 +17,11 @@ from orchestrator.questions.languages.find import QUESTION as LANGUAGES
 from orchestrator.questions.languages.words import sentence as of_languages
 from orchestrator.questions.sameness import words as sameness
 from orchestrator.questions.sameness.find import QUESTION as SAMENESS
+from orchestrator.results.derive import JournalState
 from orchestrator.wording import other_questions
 from orchestrator.wording.grounds import crossings
+
+SHARED = "shared the machine with another measurement, which disturbs both"
 
 
 def notes(summary: RunSummary) -> tuple[str, ...]:
@@ -40,7 +43,12 @@ def warnings(summary: RunSummary) -> tuple[str, ...]:
     """Return what was warned of while the run was made, and the links that were not as configured, a sentence each."""
     off = (link for link in DISTANCE.of(summary) if link.why_not and link.measured is not None)
     links = (f"The link of {link.placement} was not as configured: {distance.clause(link)}." for link in off)
-    return (*summary.warnings, *links)
+    return (*recorded(summary), *links)
+
+
+def recorded(run: RunSummary | JournalState) -> tuple[str, ...]:
+    """Return what was warned of while a run is made, or was."""
+    return (*([SHARED] if run.shares_machine else []), *run.warnings)
 
 
 def _work(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
