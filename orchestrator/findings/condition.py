@@ -5,30 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-ConditionKind = Literal[
-    "Provider",
-    "CPU pinning",
-    "Not started by orch:",
-    "Machine",
-    "Placement",
-    "CPU",
-    "CPUs",
-    "Memory",
-    "CPU governor",
-    "Kernel",
-    "System",
-    "Virtualisation",
-    "Machine type",
-    "Zone",
-    "Python",
-    "Clock source",
-    "Services",  # the digest of what answered and asked
-    "Databases",
-    "Programs in",  # what was built of a language, and with what
-    "Turns",
-    "Repeats",
-    "orch",
-]
+_OfTheRun = Literal["Provider", "CPU pinning", "Machine", "Databases", "Turns", "Repeats", "orch"]
+_OfAMachine = Literal["CPU", "CPUs", "Memory", "CPU governor", "Virtualisation", "Machine type", "Zone", "Clock source"]
+_OfItsPrograms = Literal["Kernel", "System", "Python", "Services"]  # the last: a digest of what answered and asked
+_OfASubject = Literal["Placement", "Programs in", "Not started by orch:"]
+ConditionKind = Literal[_OfTheRun, _OfAMachine, _OfItsPrograms, _OfASubject]
 
 
 @dataclass(frozen=True)

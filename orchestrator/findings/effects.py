@@ -17,11 +17,8 @@ from orchestrator.statistics.equivalence import is_within
 from orchestrator.statistics.intervals import FEWEST_BLOCKS, LogMean, holm_levels, log_mean
 
 OF_THE_MEASUREMENT = ("processes", "requesters", "read_rate")  # nothing that a service chooses
-_CHOICES = (
-    *(f.name for f in OF_THE_CALL if f.name not in (*OF_THE_MEASUREMENT, FETCH)),  # other calls are other work
-    "responder",
-    "client",
-)
+# `fetch` makes other calls, which is other work.
+_CHOICES = (*(f.name for f in OF_THE_CALL if f.name not in (*OF_THE_MEASUREMENT, FETCH)), "responder", "client")
 
 
 @dataclass(frozen=True)

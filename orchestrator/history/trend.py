@@ -13,23 +13,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, sqrt
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from orchestrator import quantities
 from orchestrator.between_runs import environments, run_statistics
 from orchestrator.between_runs.changes import Change
+from orchestrator.between_runs.matching import differing
 from orchestrator.between_runs.run_statistics import Difference, FloorMove
 from orchestrator.findings.compare import Statistic
-from orchestrator.findings.condition import ConditionKind
 from orchestrator.history.record import RUNNING, Seen
 from orchestrator.history.steps import residuals, steps
 from orchestrator.quantities import Unit
 from orchestrator.statistics import intervals
 from orchestrator.statistics.terms import Interval
-
-Line: TypeAlias = dict[ConditionKind, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +80,7 @@ class Trend:
 
 def trend(seen: Sequence[Seen], statistic: Statistic = "median") -> Trend:
     """The trend of one cell, from its runs (`Index.seen`), oldest first."""
-    lines: list[Line] = []
+    lines: list[dict[str, str]] = []
     for run in seen:
         if _line(run) not in lines:
             lines.append(_line(run))
@@ -100,7 +98,7 @@ def trend(seen: Sequence[Seen], statistic: Statistic = "median") -> Trend:
         label=newest.label,
         statistic=statistic,
         points=tuple(_point(run, statistic, lines.index(_line(run)), facts[run.run]) for run in seen),
-        environments=tuple(_against(line, lines[0]) for line in lines),
+        environments=tuple(tuple(differing(line, lines[0], missing="not known")) for line in lines),
     )
 
 
@@ -149,17 +147,9 @@ def _unusable(seen: Seen, statistic: Statistic) -> str:
     return ""
 
 
-def _line(seen: Seen) -> Line:
+def _line(seen: Seen) -> dict[str, str]:
     kinds = (*environments.MUST_AGREE, *environments.CONFOUND)
     return {each.kind: each.value for each in seen.conditions if each.kind in kinds}
-
-
-def _against(line: Line, first: Line) -> tuple[str, ...]:
-    return tuple(
-        f"{kind}: {line.get(kind, 'not known')} against {first.get(kind, 'not known')}"
-        for kind in dict.fromkeys((*first, *line))
-        if line.get(kind) != first.get(kind)
-    )
 
 
 def _moves(new: Sequence[Seen], old: Sequence[Seen]) -> Iterator[FloorMove]:

@@ -177,14 +177,6 @@ class RunContext:
             self.folder.append({"event": "warning", "text": text})
             self.listener.warning(f"{text}: {detail}" if detail else text)
 
-    def share(self, other: str) -> None:
-        """Show that another measurement has the machine, too, and keep in the manifest that one had."""
-        from orchestrator.wording.notes import SHARED
-
-        if not self.folder.journal_state().shares_machine:
-            self.folder.append({"event": "shares-machine"})
-            self.listener.warning(f"{SHARED}: {other}")
-
 
 def _smoke_load(cell: Cell) -> Load:
     if cell.turns is None:
