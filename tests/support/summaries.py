@@ -12,6 +12,7 @@ import numpy as np
 
 from orchestrator.experiment.model.factors import DEFAULTS
 from orchestrator.findings.check_result import CheckResult, Point
+from orchestrator.findings.condition import Condition
 from orchestrator.findings.summary import (
     CellSummary,
     Comparison,
@@ -86,12 +87,11 @@ def a_run(
             manifest_sha256="9f" * 32,
         ),
         conditions=(
-            ("CPU", "2 × Example CPU at 2.4 GHz, governor performance"),
-            ("Kernel", "Linux 6.1.0"),
-            ("Pinning", "responder on CPU 0, requester on CPU 1"),
-            ("Provider", "local: both ends on this machine"),
-            ("Link", "loopback"),
-            ("Ping", "unprivileged ICMP socket"),
+            Condition("CPU", "2 × Example CPU at 2.4 GHz, governor performance"),
+            Condition("Kernel", "Linux 6.1.0"),
+            Condition("CPU pinning", "responder on CPU 0, requester on CPU 1"),
+            Condition("Provider", "local: both ends on this machine"),
+            Condition("Placement", "loopback", "local"),
         ),
         cells=tuple(cells),
         floors=tuple(floors),
