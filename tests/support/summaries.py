@@ -122,10 +122,13 @@ def failed_run() -> RunSummary:
         evidence={"fastest_ms": 0.012, "ping_minimum_ms": 0.031},
         points=(
             Point(
-                kind="text",
+                kind="impossible",
                 values={
-                    "text": "The fastest reply came sooner than a ping can: 0.012 ms against 0.031 ms.",
-                    "action": "Look where the timer stops; it must be after the reply is decoded.",
+                    "work": "call",
+                    "quickest_ns": 12_000,
+                    "bound": "ping",
+                    "least_ns": 31_000,
+                    "uncertain_ns": 2_000,
                 },
             ),
         ),
@@ -315,19 +318,11 @@ def _checks(cell: str) -> tuple[CheckResult, ...]:
             points=(Point(kind="steal", values={"steal": 0.03}),),
         ),
         CheckResult(
-            name="round-trips",
+            name="round trips",
             verdict="cannot tell",
             severity="serious",
             cell=cell,
             evidence={"rtt_ms": 0.045},
-            points=(
-                Point(
-                    kind="text",
-                    values={
-                        "text": "Below 1 ms of round trip the number of round trips is undetermined.",
-                        "action": "Add a placement with distance.",
-                    },
-                ),
-            ),
+            points=(Point(kind="no-ping"),),
         ),
     )

@@ -24,7 +24,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, in_most, passes
+from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, in_most, passes, point
 from orchestrator.evidence.run_evidence import BaselineReading, CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.experiment.model.factors import is_in_pieces
 
@@ -112,17 +112,17 @@ def _disagreement(readings: Sequence[BaselineReading]) -> float:
 def _why_no_bound(cell: CellEvidence, echoes: Sequence[BaselineReading]) -> str | None:
     """Why an exchange of the same bodies may have taken longer than a call must; None where it may not."""
     if cell.cell.load.concurrency > 1:
-        return "with several requests in flight no CPU has to be woken, unlike for the exchange"
+        return "several-in-flight"
     if not cell.is_pinned:
-        return "the two ends are not pinned, so the exchange may have had to wake a CPU"
+        return "not-pinned"
     largest = max(max(reading.record.send_bytes, reading.record.receive_bytes) for reading in echoes)
     if cell.cell.is_over_quic and largest > INITIAL_WINDOW_BYTES:
-        return "it is TCP's, and QUIC has windows of its own, which let through more at first"
+        return "over-quic"
     if largest <= INITIAL_WINDOW_BYTES or all(reading.record.opened for reading in echoes):
         return None
     if cell.cell.connection == "per-request":
-        return "TCP estimates its sending rate for each new connection"
-    return "no larger exchange had grown its connection's window, so TCP itself may have limited it"
+        return "new-connection"
+    return "narrow-window"
 
 
 def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound, *, is_far: bool) -> Finding:
@@ -140,7 +140,8 @@ def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound, *, is_far: b
     if bound.why_not is not None and shortfall_ns > 0:
         # On one machine this happens every day; over a distance it makes the share above the floor meaningless.
         finds = cannot_tell if is_far and shortfall_ns > bound.uncertain_ns else passes
-        return finds("below", {**evidence, "why_no_bound": bound.why_not}, **numbers)
+        points = point("below", **numbers), point(bound.why_not)
+        return finds(points, {**evidence, "why_no_bound": bound.why_not})
     if shortfall_ns > bound.uncertain_ns:
         return fails("impossible", evidence, weight=evidence["shortfall"], uncertain_ns=bound.uncertain_ns, **numbers)
     if shortfall_ns > 0 and bound.name == _EXCHANGE:

@@ -60,7 +60,7 @@ _FLOOR: Mapping[str, Words] = {
     "at-floor": f"At the floor, not above it: {_FASTEST}, which may be mostly the time to wake a CPU.",
     "at-uncertain-floor": f"At the floor, not above it: {_FASTEST}, which is less certain than that.",
     "below": (
-        f"Below the {{bound}}, which is not a lower bound here: {_FASTEST}; {{why_no_bound}}.",
+        f"Below the {{bound}}, which is not a lower bound here: {_FASTEST}",
         "Compare this cell with the ping, not with the tcp floor.",
     ),
     "close": (
@@ -72,12 +72,17 @@ _FLOOR: Mapping[str, Words] = {
         "Do not publish this cell. Find out where the timer stops and who answers (raw timings are in samples/), then"
         " measure again.",
     ),
+    "narrow-window": "no larger exchange had grown its connection's window, so TCP itself may have limited it",
+    "new-connection": "TCP estimates its sending rate for each new connection",
     "no-bound": ("No ping, socket round trip or tcp floor was measured with this cell.", _WARNED),
     "no-bound-of-own-service": (
         "No socket round trip was measured with this cell, and who answers a ping to the address of a service that is not"
         " ours is not known.",
         _WARNED,
     ),
+    "not-pinned": "the two ends are not pinned, so the exchange may have had to wake a CPU",
+    "over-quic": "it is TCP's, and QUIC has windows of its own, which let through more at first",
+    "several-in-flight": "with several requests in flight no CPU has to be woken, unlike for the exchange",
 }
 _OVER_LINK = "{goodput_mbit_per_s:,.1f} Mbit/s of bodies over a link of {limit_mbit_per_s:,.0f} Mbit/s"
 _GOODPUT: Mapping[str, Words] = {
