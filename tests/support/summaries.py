@@ -318,7 +318,7 @@ def _checks(cell: str) -> tuple[CheckResult, ...]:
             points=(Point(kind="steal", values={"steal": 0.03}),),
         ),
         CheckResult(
-            name="round trips",
+            name="round-trips",
             verdict="cannot tell",
             severity="serious",
             cell=cell,
