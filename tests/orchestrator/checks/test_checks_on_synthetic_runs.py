@@ -105,7 +105,7 @@ def test_what_was_not_sent_is_no_error_and_counted_once(reason, why):
     assert (cell.counts.errors, cell.counts.not_sent) == ({}, 5 * 1000)
     (result,) = of(run, "offered load")
     assert result.verdict == "fail"
-    assert cell.share_unsent == pytest.approx(0.5)
+    assert cell.counts.share_unsent == pytest.approx(0.5)
     assert {trial.not_sent for trial in cell.trials} == {1000}
     assert result.evidence["block"] == cell.trials[result.evidence["trial"]].block + 1  # a single cell: trial is block
     delivered = result.evidence["achieved_per_s"] / result.evidence["intended_per_s"]

@@ -99,7 +99,10 @@ def test_a_run_that_was_judged_since_is_read_again():
     path = a_run_called("c")
     document, _ = read_sealed(path / "summary.json")
     digest = hashlib.sha256((RESULTS / "a" / "manifest.json").read_bytes()).hexdigest()
-    write_json(RESULTS / "a" / "summary.json", sealed({**document, "run_id": "a", "manifest_sha256": digest}))
+    write_json(
+        RESULTS / "a" / "summary.json",
+        sealed({**document, "run": {**document["run"], "id": "a", "manifest_sha256": digest}}),
+    )
     assert "not judged" not in shown()
     shutil.rmtree(RESULTS / "a")
     assert ids() == ["c", "b"]
