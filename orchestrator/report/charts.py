@@ -35,15 +35,6 @@ class Pictured:
     figure: Figure
 
 
-@dataclass(frozen=True, kw_only=True)
-class Strip:
-    """The timings of a cell: what it is called, its number, and the picture."""
-
-    label: str
-    number: int
-    figure: Figure
-
-
 class Charts:
     """Every picture of a run, each drawn when it is first used."""
 
@@ -101,11 +92,11 @@ class Charts:
         """Latency by percentile; None of a group without samples."""
         return percentile_curve(group, self.colours, kin(group, self.groups))
 
-    def strips(self, group: Group) -> tuple[Strip, ...]:
-        """The timings of each cell of a group that has some."""
+    def strips(self, group: Group) -> tuple[tuple[str, int, Figure], ...]:
+        """The timings of each cell of a group that has some: what it is called, its number, and the picture."""
         beside = kin(group, self.groups)
         return tuple(
-            Strip(label=cell.labels.stack, number=self.colours[cell.stack], figure=drawn)
+            (cell.labels.stack, self.colours[cell.stack], drawn)
             for cell in group.measured
             if (drawn := time_strip(cell, group, self.colours, beside))
         )
