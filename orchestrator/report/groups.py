@@ -10,7 +10,7 @@ from operator import attrgetter
 
 from orchestrator.experiment.model.factors import STACK
 from orchestrator.findings.summary import CellSummary, Comparison, FloorSummary, RunSummary
-from orchestrator.quantities import Unit, per_second
+from orchestrator.quantities import Unit
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.capacity.find import FoundRate
 from orchestrator.report import palette
@@ -36,11 +36,6 @@ class Group:
     references: frozenset[str] = frozenset()
 
     @property
-    def rate_head(self) -> str:
-        """How the column of its rates is headed."""
-        return per_second(cell.kind for cell in self.cells)
-
-    @property
     def measured(self) -> tuple[CellSummary, ...]:
         """The cells that have at least one good sample."""
         return tuple(cell for cell in self.cells if cell.distribution is not None)
@@ -48,10 +43,6 @@ class Group:
     def against_reference(self, cell: CellSummary, statistic: str = "median") -> Comparison | None:
         """The comparison of this cell by a statistic, if there is one."""
         return next((c for c in self.comparisons if c.cell == cell.id and c.statistic == statistic), None)
-
-    def is_reference(self, cell: CellSummary) -> bool:
-        """Whether other cells are compared with this one."""
-        return cell.id in self.references
 
 
 def groups(summary: RunSummary) -> tuple[Group, ...]:
