@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from orchestrator.referee import ghz, oha, wrk
-from orchestrator.referee.exchange import Exchange, Turn
-from orchestrator.referee.readings import Figures
+from orchestrator.referee.exchange import Exchange, Figures, Turn
 
 _VERSION = re.compile(r"\bv?(\d+\.\d+\.\d+)")
 
