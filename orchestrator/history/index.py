@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event
@@ -76,8 +76,6 @@ _SEARCHED = [
     *(RUNS.c[name] for name in ("stacks", "placements", "provider", "hosts", "notes")),
 ]
 
-State = Literal["empty", "current", "other version", "no index"]
-
 
 class Index:
     """The tables, open."""
@@ -100,15 +98,13 @@ class Index:
             finally:
                 self._connection = None
 
-    def state(self) -> tuple[State, str]:
-        """What the database holds, and the version of its tables."""
+    def version(self) -> str | None:
+        """The version of the tables; "" where the database holds others, None where it is empty."""
         names = set(sa.inspect(self._connection or self._engine).get_table_names())
-        if not names:
-            return "empty", ""
         if ABOUT.name not in names:
-            return "no index", ""
-        version = self.about("version")
-        return ("current" if version == str(VERSION) else "other version"), version
+            return "" if names else None
+        query = sa.select(ABOUT.c.value).where(ABOUT.c.name == "version")
+        return "".join(row["value"] for row in self._all(query))
 
     def make(self) -> None:
         """Make the tables."""
@@ -119,10 +115,6 @@ class Index:
     def signatures(self) -> dict[str, str]:
         """By run, the signature of its folder when it was read."""
         return {row["id"]: row["signature"] for row in self._all(sa.select(RUNS.c.id, RUNS.c.signature))}
-
-    def about(self, name: str) -> str:
-        """What was noted of the index itself; "" where nothing was."""
-        return "".join(row["value"] for row in self._all(sa.select(ABOUT.c.value).where(ABOUT.c.name == name)))
 
     def put(self, record: RunRecord, path: Path | str, signature: str) -> None:
         """Replace what is known of a run."""
@@ -278,7 +270,7 @@ def open_file(path: Path) -> Index:
     """
     index = _at(path)
     try:
-        if index.state()[0] == "current":
+        if index.version() == str(VERSION):
             return index
     except OperationalError:  # another orch is writing, or no file can be made
         raise
