@@ -122,9 +122,9 @@ class Index:
         row = {column.name: getattr(record, column.name) for column in RUNS.c if hasattr(record, column.name)}
         row["stacks"] = list(dict.fromkeys(cell.stack_label for cell in record.cells))
         row["placements"] = list(dict.fromkeys(cell.placement for cell in record.cells))
-        self._insert(RUNS, [{**row, "path": str(path), "signature": signature}])
-        cells = {cell.cell: cell for cell in record.cells}.values()
-        self._insert(CELLS, [{"run": record.id, **vars(cell)} for cell in cells])
+        self._write(sa.insert(RUNS), [{**row, "path": str(path), "signature": signature}])
+        if cells := {cell.cell: cell for cell in record.cells}.values():
+            self._write(sa.insert(CELLS), [{"run": record.id, **vars(cell)} for cell in cells])
 
     def forget(self, run: str) -> bool:
         """Remove a run; whether it was there."""
@@ -193,10 +193,6 @@ class Index:
             cell = _record(CellRecord, row, evidence=Evidence(**_frozen(row["evidence"])))
             cells.setdefault(cell.measures, []).append(_record(Seen, row, cell=cell))
         return cells
-
-    def _insert(self, table: Any, values: list[dict[str, Any]]) -> None:
-        if values:
-            self._write(sa.insert(table), values)
 
     def _write(self, statement: Any, values: list[dict[str, Any]] | None = None) -> sa.CursorResult[Any]:
         assert self._connection is not None, "only within `writing`"  # noqa: S101 - of ours
