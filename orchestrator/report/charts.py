@@ -10,12 +10,13 @@ from orchestrator.findings.grid import sweep
 from orchestrator.findings.ranking import ranked_by
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
+from orchestrator.questions.capacity.words import by_setting
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.curves import panels
 from orchestrator.report.figures.distribution import percentile_curve
 from orchestrator.report.figures.dot_rows import found_rates, stack_dots
 from orchestrator.report.figures.time import time_strip
-from orchestrator.report.groups import Group, cell_colours, groups, kin, rate_groups
+from orchestrator.report.groups import Group, cell_colours, groups, kin
 from orchestrator.report.prediction import PredictionView, prediction_view
 
 MOST_FIRST = 6
@@ -76,7 +77,7 @@ class Charts:
         """A picture for each setting in which rates were searched."""
         capacity = CAPACITY.of(self._summary)
         pictures = []
-        for number, (setting, goals, rates) in enumerate(rate_groups(self._summary), start=1):
+        for number, (setting, goals, rates) in enumerate(by_setting(capacity), start=1):
             rows = [row for row in capacity.comparisons if row.setting == setting]
             title = f"Highest rate while {goals}: {setting}"
             if drawn := found_rates(f"rates-{number}", title, rates, rows, self.colours, capacity.rates):

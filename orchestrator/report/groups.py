@@ -5,14 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
-from operator import attrgetter
 
 from orchestrator.experiment.model.factors import STACK
 from orchestrator.findings.summary import CellSummary, Comparison, FloorSummary, RunSummary
 from orchestrator.quantities import Unit
-from orchestrator.questions.capacity.find import QUESTION as CAPACITY
-from orchestrator.questions.capacity.find import FoundRate
 from orchestrator.report import palette
 from orchestrator.wording.tables.settings import Settings
 
@@ -69,12 +65,6 @@ def groups(summary: RunSummary) -> tuple[Group, ...]:
         )
         for number, setting in enumerate(settings.every, start=1)
     )
-
-
-def rate_groups(summary: RunSummary) -> list[tuple[str, str, list[FoundRate]]]:
-    """Rates that were searched by what they have in common: the setting and the goals."""
-    key = attrgetter("setting", "goals")
-    return [(*names, list(rates)) for names, rates in groupby(CAPACITY.of(summary).rates, key=key)]
 
 
 def kin(group: Group, every: Sequence[Group]) -> tuple[Group, ...]:
