@@ -73,7 +73,7 @@ def judgement(result: GateResult) -> Judgement:
         )
     outcomes = tuple(_OUTCOMES[row.verdict] for row in result.decisive)
     limits = tuple(row.limit for row in result.decisive)
-    return Judgement(limit=result.limit, outcomes=outcomes, sentence=words, error=error, own_limits=limits)
+    return Judgement(limit=result.limit, outcomes=outcomes, sentence=words, error=error, limits=limits)
 
 
 def comparison(result: GateResult) -> RunComparison:
