@@ -66,7 +66,7 @@ def judge(options: argparse.Namespace) -> dict[str, Any]:
 
 def export(options: argparse.Namespace) -> dict[str, Any]:
     """One raw export, judging included."""
-    from orchestrator.exports.findings import JudgedRun
+    from orchestrator.exports.cell_columns import JudgedRun
     from orchestrator.exports.writers import FORMATS
     from orchestrator.results.folder import RunFolder
     from orchestrator.summarise import summarise

@@ -119,7 +119,7 @@ def _others(protocol: str, port: int, in_flight: int, window_s: int, folder: Pat
         message = orch_pb2.EchoRequest(data=asked.bodies[0]).SerializeToString()
         asked = Exchange(path="orch.v1.Orch/Echo", bodies=(message,))
     for name in OTHERS[protocol]:
-        if (found := generators.find(name)).is_usable:
+        if not (found := generators.find(name)).why:
             contender = generators.Contender(
                 found=found, asked=asked, port=port, in_flight=in_flight, window_s=window_s, folder=folder
             )

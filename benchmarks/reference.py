@@ -21,7 +21,7 @@ from orchestrator.experiment.examples import Example, examples
 from orchestrator.experiment.model.experiment import json_schema
 from orchestrator.experiment.model.factors import BY_NAME
 from orchestrator.experiment.read import units
-from orchestrator.exports import cell_columns, findings, samples
+from orchestrator.exports import cell_columns, samples
 from orchestrator.exports.typed_table import Column
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -360,7 +360,7 @@ _TYPES = {"text": "text", "whole": "whole number", "number": "number", "yes/no":
 TABLES: Mapping[str, Sequence[Column]] = {
     "A row for each cell": [each for each in cell_columns.COLUMNS if each.name not in BY_NAME],
     "A row for each sample": [each for each in samples.COLUMNS if each.name not in BY_NAME],
-    "Runs": findings.RUN_COLUMNS,
+    "Runs": cell_columns.RUN_COLUMNS,
 }
 
 

@@ -33,8 +33,7 @@ from benchmarks.harness.conditions import conditions, keep, told
 from benchmarks.harness.ends import IDENTITY, cpus, pin_requester, responder
 from benchmarks.harness.pairs import interval_of_median
 from benchmarks.harness.replay import replaying
-from orchestrator.referee.exchange import Exchange
-from orchestrator.referee.readings import of_latencies
+from orchestrator.referee.exchange import Exchange, of_latencies
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
 from services.python.load.phases import MEASURED
 from services.python.load.record import read_record

@@ -14,9 +14,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from orchestrator.hosts import load_generators
-from orchestrator.referee.exchange import Exchange, Turn
+from orchestrator.referee.exchange import Exchange, Turn, Unreadable, require_possible
 from orchestrator.referee.generators import TOOLS, Found
-from orchestrator.referee.readings import Unreadable, require_possible
 
 PROTO = PurePosixPath(__file__).parents[2] / "protos" / "orch.proto"
 _GRACE_S = 20.0

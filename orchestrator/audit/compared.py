@@ -96,18 +96,11 @@ def _readings(test: Compared, a: float, b: float) -> dict[str, float]:
     return {"more time": (a / b - 1) * 100, "less speed": (1 - b / a) * 100}
 
 
-_OPPOSITE = {
-    "less time": "more time",
-    "more time": "less time",
-    "more speed": "less speed",
-    "less speed": "more speed",
-    "more throughput": "less throughput",
-    "less throughput": "more throughput",
-}
-
-
 def _in_words(percent: float, name: str) -> str:
     """A difference as people say it: `91.9 % less time`, and from twice on `12.3 times the speed`."""
+    way, quantity = name.split()
     if percent >= 100:
-        return f"{percent / 100 + 1:.1f} times the {name.split()[-1]}"
-    return f"{abs(percent):.1f} % {name if percent >= 0 else _OPPOSITE[name]}"
+        return f"{percent / 100 + 1:.1f} times the {quantity}"
+    if percent < 0:
+        way = "less" if way == "more" else "more"
+    return f"{abs(percent):.1f} % {way} {quantity}"

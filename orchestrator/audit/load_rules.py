@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from orchestrator.audit.assessment import Outcome, Rule
-from orchestrator.audit.method import clients_of, method_of, of_several_runs
+from orchestrator.audit.method import method_of, of_several_runs
 from orchestrator.audit.model import AuditFile, Row
 from orchestrator.audit.precision import bounds, half_digit, mean_bounds
 from orchestrator.quantities import MOST_CHANGE, factor
@@ -58,7 +58,8 @@ def littles_law(row: Row, file: AuditFile) -> Outcome | None:
         return None
     if not (concurrency and row.throughput_per_s):
         return None
-    flying = concurrency * (row.batch or 1) * clients_of(row, file)
+    method = method_of(row, file)
+    flying = concurrency * (row.batch or 1) * (method.clients or 1)
     implied = flying / row.throughput_per_s * 1000
     longest = flying / max(row.throughput_per_s - half_digit(row.throughput_per_s), 1e-12) * 1000
     mean, p99 = bounds(row, file, "mean"), row.p99
@@ -72,7 +73,6 @@ def littles_law(row: Row, file: AuditFile) -> Outcome | None:
         arithmetic += f"; published p99 {p99:g} ms"
     if not mean and least > longest:
         arithmetic += f"; its percentiles force a mean of {least:.3g} ms"
-    method = method_of(row, file)
     corrected, unknown = method.corrected, method.pipelined and row.batch is None
     excess = 1.05 if file.stated.repeats == 1 else EXCESS_OVER_RUNS if of_several_runs(row, file) else EXCESS_UNSTATED
     if least > longest * excess and not (corrected or unknown):

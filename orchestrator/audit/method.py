@@ -68,11 +68,6 @@ def _of_tool(file: AuditFile) -> dict[str, Any]:
     return facts
 
 
-def clients_of(row: Row, file: AuditFile) -> int:
-    """How many load generators a row's rate is the sum of; one where nothing says."""
-    return method_of(row, file).clients or 1
-
-
 def corrected_apart(row: Row, file: AuditFile) -> bool:
     """Whether latencies were corrected for coordinated omission by something that may leave mean or SD as they were.
 

@@ -6,7 +6,7 @@ from operator import attrgetter
 
 from orchestrator.audit.assessment import AuditVerdict, Outcome, Rule
 from orchestrator.audit.claim_forms import Statistic
-from orchestrator.audit.method import clients_of, method_of
+from orchestrator.audit.method import method_of
 from orchestrator.audit.model import AuditFile, PlacementFact, Row
 from orchestrator.audit.precision import Bounds, blanks, bounds, half_digit
 
@@ -80,7 +80,7 @@ def below_the_ping(row: Row, file: AuditFile) -> Outcome | None:
         if row.batch and row.batch > 1 and upper[typical].high * row.batch >= least:
             words = f"{words}; over a batch of {row.batch} that is {(row.value(typical) or 0) * row.batch:.3g} ms"
             return "undetermined", f"{words}: a batch's time, divided"
-        if why := _never_went_there(row, file):
+        if why := _excuse(row, file, "the other end", "may fail at once"):
             return "undetermined", f"{words}: {why}"
         return "impossible", words
     if any(figure.high < least for figure in lower.values()):
@@ -88,12 +88,12 @@ def below_the_ping(row: Row, file: AuditFile) -> Outcome | None:
     return "supported", arithmetic
 
 
-def _never_went_there(row: Row, file: AuditFile) -> str:
-    """Why replies may be faster than the way to the other end, as far as the publication says; "" where it does not."""
+def _excuse(row: Row, file: AuditFile, nearer: str, failed: str) -> str:
+    """Why figures may be better than the way to the other end allows, by what the publication says; "" without."""
     method = method_of(row, file)
     if method.replies == "nearer":
-        return "by its description replies come from nearer than the other end"
-    return "failed calls are counted, and may fail at once" if method.failures == "counted" else ""
+        return f"by its description replies come from nearer than {nearer}"
+    return f"failed calls are counted, and {failed}" if method.failures == "counted" else ""
 
 
 def distance(row: Row, file: AuditFile) -> Outcome | None:
@@ -116,7 +116,7 @@ def distance(row: Row, file: AuditFile) -> Outcome | None:
     arithmetic = f"2 x {km:,g} km at {light} = {least:.3g} ms"
     if under := [name for name in words if highest[name] < least * 0.95]:
         arithmetic = f"{arithmetic}; below it: {', '.join(words[n] for n in under)}"
-        if "ping" not in under and (why := _never_went_there(row, file)):
+        if "ping" not in under and (why := _excuse(row, file, "the other end", "may fail at once")):
             return "undetermined", f"{arithmetic}: {why}"
         return "impossible", arithmetic
     fastest = min(highest, key=lambda name: highest[name])
@@ -170,23 +170,14 @@ def _centre(row: Row, file: AuditFile) -> Bounds | None:
     return bounds(row, file, "median") or bounds(row, file, "mean")
 
 
-def _fewer_bytes(row: Row, file: AuditFile) -> str:
-    """Why fewer bytes may have travelled than sizes say, as far as the publication says; "" where it does not."""
-    method = method_of(row, file)
-    if method.compressed:
-        return "by its description bodies travel compressed, or not at all"
-    if method.replies == "nearer":
-        return "by its description replies come from nearer than the link's other end"
-    return "failed calls are counted, and carry no body" if method.failures == "counted" else ""
-
-
 def link_load(row: Row, file: AuditFile) -> Outcome | None:
     """Bytes per second of a call, or of all together, of the larger body, against what the link, or the machine, carries."""
     size = max(row.request_bytes or 0, row.reply_bytes or 0)
     caps = _caps(file.placement(row), file)
     if not size or not caps:
         return None
-    shared = max(method_of(row, file).links or 1, clients_of(row, file))
+    method = method_of(row, file)
+    shared = max(method.links or 1, method.clients or 1)
     loads = []  # in words, in Mbit/s: as published, and at the least on each link
     typical = next((n for n in ("median", "mean", *reversed(_TYPICAL)) if row.value(n)), None)
     possible = bounds(row, file, typical) if typical else None
@@ -202,7 +193,9 @@ def link_load(row: Row, file: AuditFile) -> Outcome | None:
     name, cap = min(caps.items(), key=lambda item: item[1])
     arithmetic = f"{words} = {mbit:,.0f} Mbit/s; {name} carries {cap:,.0f} Mbit/s"
     if surely > cap * 1.05:
-        if why := _fewer_bytes(row, file):
+        if method.compressed:
+            return "undetermined", f"{arithmetic}: by its description bodies travel compressed, or not at all"
+        if why := _excuse(row, file, "the link's other end", "carry no body"):
             return "undetermined", f"{arithmetic}: {why}"
         return "impossible", arithmetic
     if shared > 1 and mbit > cap * 1.05:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from orchestrator import quantities
 from orchestrator.findings.summary import RunSummary
@@ -99,7 +99,7 @@ def table_lines(table: Table, width: int) -> Iterator[str]:
     labels = max(len(text) for row in table.rows for text in (row.label, f"{_INDENT}{row.detail}".rstrip()))
     columns = [_column(table, number) for number in range(len(table.columns))]
     for part in _parts([max(map(len, column)) for column in columns], width - labels - len(_INDENT)):
-        yield from _part(table, labels, part)
+        yield from _part(table, labels, {number: columns[number] for number in part})
 
 
 def _parts(widths: Sequence[int], room: int) -> Iterator[list[int]]:
@@ -124,12 +124,11 @@ def _below(entry: Entry) -> str:
     return ", ".join((*filter(None, (entry.detail,)), *entry.flags))
 
 
-def _part(table: Table, labels: int, part: Sequence[int]) -> Iterator[str]:
+def _part(table: Table, labels: int, part: Mapping[int, Sequence[str]]) -> Iterator[str]:
     """Yield the lines of some columns; second lines only where a head or a row has one."""
     heads = ["", "", *(text for row in table.rows for text in (row.label, f"{_INDENT}{row.detail}"))]
     columns = []
-    for number in part:
-        texts = _column(table, number)
+    for number, texts in part.items():
         wide = max(map(len, texts))
         is_text = table.columns[number].is_text
         columns.append([f"{'':{_GAP}}{text:{'<' if is_text else '>'}{wide}}" for text in texts])

@@ -49,8 +49,8 @@ RUNS = {
     "verify": Verb(_FIND, "runs.verify:verify", "Recompute a run's or a report's figures from its samples."),
     "note": Verb(_KEEP, "runs.listing:note", "Write a note on a run, or show its notes."),
     "delete": Verb(_KEEP, "runs.listing:delete", "Delete runs, their reports and their notes."),
-    "publish": Verb(_KEEP, "runs.teams:publish", "Publish runs in a team's index."),
-    "unpublish": Verb(_KEEP, "runs.teams:unpublish", "Take runs out of a team's index."),
+    "publish": Verb(_KEEP, "runs.listing:publish", "Publish runs in a team's index."),
+    "unpublish": Verb(_KEEP, "runs.listing:unpublish", "Take runs out of a team's index."),
 }
 SETUP = {"build": Verb("Setup", "machine.build:build", "Build the programs of languages that need it.")}
 _MEASURE, _READ, _MACHINE = "Measure", "Read results", "Machine and hosts"

@@ -1,44 +1,70 @@
-"""A row for each cell of a run: its columns, and their values out of the run's summary. See docs/reference/data.md."""
+"""A row for each run, and one for each of its cells: their columns, and the values out of the run's summary.
+
+See docs/reference/data.md.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from orchestrator.checks import failed_names
 from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.experiment.plan.plan import Placement, read_plan
 from orchestrator.experiment.providers import PROVIDERS
-from orchestrator.exports.typed_table import Column, Row, Value, number, of_factor, text, whole
+from orchestrator.exports.typed_table import Column, Row, Value, number, of_factor, rows_of, text, whole
 from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.findings.trial_values import FIRST_REQUEST, GOODPUT, PER, STEPS
 from orchestrator.findings.validity import failed_in
+from orchestrator.results.folder import RunFolder
+from orchestrator.wording.answer import answer
+from orchestrator.wording.left_out import invalid_numbers, verdicts
 
 Read = Callable[[CellSummary], Value]
 
 BETWEEN = "; "
 """The separator of several names in one value."""
 
-RUN = Column(name="run", type="text", meaning="id of the run")
+RUN = text("run", "id of the run", lambda run: run.run.id)
 CELL = Column(name="cell", type="text", meaning="id of the cell, as in the run's plan")
 VALID = Column(name="valid", type="yes/no", meaning="whether no check invalidates the cell's figures")
 FAILED = Column(name="failed_checks", type="text", meaning='names of the checks that invalidate the cell, "" if none')
-RTT = Column(
-    name="emulated_rtt_ms", type="number", unit="ms", meaning="the round trip that was emulated; empty where none was"
+RTT = number(
+    "emulated_rtt_ms", "ms", "the round trip that was emulated; empty where none was", lambda link: link.rtt_ms
 )
 
-_OF_RUN = (
+
+def _failed_names(run: RunSummary) -> str:
+    return BETWEEN.join(failed_names(run.checks))
+
+
+RUN_COLUMNS = (
     RUN,
-    Column(name="experiment", type="text", meaning="name of the experiment"),
-    Column(name="state", type="text", meaning="complete, or interrupted"),
-    Column(name="started_at", type="text", meaning="when the run began, ISO 8601, UTC"),
-    Column(name="run_failed_checks", type="text", meaning='names of all checks that failed in the run, "" if none'),
+    text("experiment", "name of the experiment", lambda run: run.run.name),
+    text("question", "the question of the experiment", lambda run: run.run.question),
+    text("state", "complete, or interrupted", lambda run: run.run.state),
+    text("started_at", "when the run began, ISO 8601, UTC", lambda run: run.run.started_at),
+    text("ended_at", "when it ended", lambda run: run.run.ended_at),
+    text("answer", "the first sentence of its report", lambda run: answer(run).sentence),
+    text("checks", "how many checks passed, warn, failed", lambda run: verdicts(run.checks)),
+    text("failed_checks", 'names of the checks that failed, "" if none', _failed_names),
+    text("invalid", 'what that means for the figures, "" if no check failed', invalid_numbers),
+)
+"""What an export says of a run beside its cells."""
+
+_OF_RUN = (
+    *(column for column in RUN_COLUMNS if column.name in ("run", "experiment", "state", "started_at")),
+    text("run_failed_checks", 'names of all checks that failed in the run, "" if none', _failed_names),
+)
+_OF_LINK = (
+    RTT,
+    number("emulated_jitter_ms", "ms", "likewise, the jitter", lambda link: link.jitter_ms),
+    number("emulated_mbit_per_s", "Mbit/s", "likewise, the link's rate", lambda link: link.rate_mbit),
+    number("emulated_loss", "", "likewise, the share of packets that are lost", lambda link: link.loss),
 )
 _OF_DISTANCE = (
     Column(name="distance", type="text", meaning="none, emulated, real: between the ends of the placement"),
-    RTT,
-    Column(name="emulated_jitter_ms", type="number", unit="ms", meaning="likewise, the jitter"),
-    Column(name="emulated_mbit_per_s", type="number", unit="Mbit/s", meaning="likewise, the link's rate"),
-    Column(name="emulated_loss", type="number", meaning="likewise, the share of packets that are lost"),
+    *_OF_LINK,
 )
 _OF_FACTORS = tuple(of_factor(factor, factor.name) for factor in FACTORS)
 
@@ -170,13 +196,7 @@ COLUMNS: tuple[Column, ...] = (
 
 def cell_rows(summary: RunSummary) -> list[Row]:
     """Return a row for each cell of the run, in the order of its plan, with every one of `COLUMNS`."""
-    of_run: dict[str, Value] = {
-        "run": summary.run.id,
-        "experiment": summary.run.name,
-        "state": summary.run.state,
-        "started_at": summary.run.started_at,
-        "run_failed_checks": BETWEEN.join(failed_names(summary.checks)),
-    }
+    of_run = rows_of(_OF_RUN, [summary])[0]
     distances = distances_of(summary)
     rows = []
     for cell in summary.cells:
@@ -206,13 +226,23 @@ def _distance(placement: Placement, provider: str) -> dict[str, Value]:
     kind = "none" if placement.kind == "local" else "real"
     if placement.kind not in ("local", "external"):
         kind = PROVIDERS[provider].distance
-    if kind != "emulated":
-        return {"distance": kind}
-    link = placement.link
-    return {
-        "distance": kind,
-        "emulated_rtt_ms": link.rtt_ms,
-        "emulated_jitter_ms": link.jitter_ms,
-        "emulated_mbit_per_s": link.rate_mbit,
-        "emulated_loss": link.loss,
-    }
+    emulated = {column.name: column.read(placement.link) for column in _OF_LINK} if kind == "emulated" else {}
+    return {"distance": kind, **emulated}
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedRun:
+    """The folder that samples are read from, and the summary that all other figures are of."""
+
+    folder: RunFolder
+    summary: RunSummary
+
+    def about(self) -> Row:
+        """The row of `RUN_COLUMNS`."""
+        return rows_of(RUN_COLUMNS, [self.summary])[0]
+
+
+def file_name(runs: list[JudgedRun]) -> str:
+    """What a file of these runs is called, without its suffix: the id of the last one, and how many there are beside it."""
+    last = runs[-1].folder.id
+    return last if len(runs) == 1 else f"{last}-and-{len(runs) - 1}-more"

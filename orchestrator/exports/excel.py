@@ -15,8 +15,8 @@ from typing import Any
 
 from orchestrator.disk import output
 from orchestrator.errors import UsageError
-from orchestrator.exports import cell_columns, findings
-from orchestrator.exports.findings import JudgedRun
+from orchestrator.exports import cell_columns
+from orchestrator.exports.cell_columns import JudgedRun
 from orchestrator.exports.samples import Piece
 from orchestrator.exports.targets import AGAIN
 from orchestrator.exports.typed_table import Column, Value
@@ -46,7 +46,7 @@ def write(runs: Sequence[JudgedRun], path: Path, columns: Sequence[Column], piec
         summary = _Sheet(book, "summary", len(cell_columns.COLUMNS))
         for run in runs:
             about = run.about()
-            for column in findings.RUN_COLUMNS:
+            for column in cell_columns.RUN_COLUMNS:
                 summary.add([column.name, about[column.name]])
             summary.add([])
         summary.add([column.name for column in cell_columns.COLUMNS], bold)

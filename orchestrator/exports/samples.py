@@ -18,7 +18,7 @@ from orchestrator.evidence.joined_turns import joined
 from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.experiment.plan.plan import Cell, Plan, read_plan
 from orchestrator.exports.cell_columns import BETWEEN, CELL, FAILED, RTT, RUN, VALID, distances_of
-from orchestrator.exports.typed_table import Column, Value, of_factor, schema
+from orchestrator.exports.typed_table import Column, Type, Value, of_factor, schema
 from orchestrator.findings.summary import RunSummary
 from orchestrator.findings.validity import failed_in
 from orchestrator.questions.capacity.expand import expanded, last_attempts
@@ -35,43 +35,38 @@ if TYPE_CHECKING:
 
 Arrays = Mapping[str, "npt.NDArray[Any]"]
 
-_RECORD: Mapping[str, tuple[str, str]] = {
-    "sequence": ("", "1, 2, 3, ... in the order of sending; of a part its place in its sample"),
-    "phase": ("", "0 warm-up, 1 measured"),
-    "connection": ("", "which connection carried it, from 0; -1 if there was none"),
-    "intended_ns": ("ns", "when it should have been sent, by the requester's monotonic clock"),
-    "sent_ns": ("ns", "immediately before the client's call, by the same clock"),
-    "received_ns": ("ns", "when the reply was decoded, or was known to have failed"),
-    "service_ns": ("ns", "the responder's own handling time where the reply carries it, else -1"),
-    "bytes_sent": ("B", "bytes of the request's body, -1 if unknown"),
-    "bytes_received": ("B", "bytes of the reply's body, -1 if unknown"),
-    "status": ("", "0 ok; otherwise an index of protos/statuses.json"),
-    "kind": ("", "0 request, 1 task, 2 part, 3 event, 4 codec, 6 mixed"),
-    "parent": ("", "the sequence of the row that this one belongs to; 0 for none"),
-    "sender_ns": ("ns", "the stamp that the other end put into its message; 0 where sender_clock is 0"),
-    "sender_clock": ("", "which clock that is of (protos/timings.md)"),
-}
-_CONSTANT: Mapping[str, tuple[str, str]] = {
-    "stack": ("text", "id of the stack"),
-    "operation": ("text", "id of the operation; of a mix the label of each request's own"),
-    "placement": ("text", "id of the placement"),
-    "block": ("whole", "the block of the trial, from 0"),
-    "requester": ("text", "the host of the requester"),
-    "process": ("whole", "number of the requester's process on that host, from 0"),
+_OF_SAMPLES: Mapping[str, tuple[Type, str, str]] = {
+    "sequence": ("whole", "", "1, 2, 3, ... in the order of sending; of a part its place in its sample"),
+    "phase": ("whole", "", "0 warm-up, 1 measured"),
+    "connection": ("whole", "", "which connection carried it, from 0; -1 if there was none"),
+    "intended_ns": ("whole", "ns", "when it should have been sent, by the requester's monotonic clock"),
+    "sent_ns": ("whole", "ns", "immediately before the client's call, by the same clock"),
+    "received_ns": ("whole", "ns", "when the reply was decoded, or was known to have failed"),
+    "service_ns": ("whole", "ns", "the responder's own handling time where the reply carries it, else -1"),
+    "bytes_sent": ("whole", "B", "bytes of the request's body, -1 if unknown"),
+    "bytes_received": ("whole", "B", "bytes of the reply's body, -1 if unknown"),
+    "status": ("whole", "", "0 ok; otherwise an index of protos/statuses.json"),
+    "kind": ("whole", "", "0 request, 1 task, 2 part, 3 event, 4 codec, 6 mixed"),
+    "parent": ("whole", "", "the sequence of the row that this one belongs to; 0 for none"),
+    "sender_ns": ("whole", "ns", "the stamp that the other end put into its message; 0 where sender_clock is 0"),
+    "sender_clock": ("whole", "", "which clock that is of (protos/timings.md)"),
+    "stack": ("text", "", "id of the stack"),
+    "operation": ("text", "", "id of the operation; of a mix the label of each request's own"),
+    "placement": ("text", "", "id of the placement"),
+    "block": ("whole", "", "the block of the trial, from 0"),
+    "requester": ("text", "", "the host of the requester"),
+    "process": ("whole", "", "number of the requester's process on that host, from 0"),
 }
 
 
 def _columns() -> Iterator[Column]:
     by_column = {factor.column: factor for factor in FACTORS if factor.column}
     for name in SAMPLE_COLUMNS:
-        if name in _RECORD:
-            unit, meaning = _RECORD[name]
-            yield Column(name=name, type="whole", unit=unit, meaning=meaning)
-        elif name in by_column:
+        if name in by_column:
             yield of_factor(by_column[name], name)
         else:
-            kind, meaning = _CONSTANT[name]
-            yield Column(name=name, type="text" if kind == "text" else "whole", meaning=meaning)
+            kind, unit, meaning = _OF_SAMPLES[name]
+            yield Column(name=name, type=kind, unit=unit, meaning=meaning)
 
 
 TRIAL = Column(name="trial", type="whole", meaning="number of the trial in the run's schedule, from 0")

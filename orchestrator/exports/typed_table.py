@@ -98,5 +98,4 @@ def arrow(columns: Sequence[Column], rows: Sequence[Row]) -> pa.Table:
     """The rows as an Arrow table."""
     import pyarrow as pa
 
-    arrays = [pa.array([row[c.name] for row in rows], type=c.arrow_type()) for c in columns]
-    return pa.Table.from_arrays(arrays, schema=schema(columns))
+    return pa.Table.from_pylist(rows, schema=schema(columns))

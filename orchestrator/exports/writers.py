@@ -17,8 +17,8 @@ from urllib.parse import quote
 
 from orchestrator.disk import output
 from orchestrator.errors import UsageError, did_you_mean
-from orchestrator.exports import cell_columns, excel, findings, samples
-from orchestrator.exports.findings import JudgedRun
+from orchestrator.exports import cell_columns, excel, samples
+from orchestrator.exports.cell_columns import JudgedRun
 from orchestrator.exports.samples import Piece
 from orchestrator.exports.targets import ABOUT, AGAIN, exported_folder
 from orchestrator.exports.typed_table import Column, arrow, schema
@@ -141,7 +141,7 @@ def _dataset(runs: Sequence[JudgedRun], path: Path) -> int:
                 )
             parts[folder] += 1
             count += piece.table.num_rows
-        run_columns = [column.to_dict() for column in findings.RUN_COLUMNS]
+        run_columns = [column.to_dict() for column in cell_columns.RUN_COLUMNS]
         document = {**_about("raw", samples.COLUMNS, runs), "run_columns": run_columns}
         (partial / ABOUT).write_text(_json_text(document), encoding="utf-8")
     return count

@@ -127,18 +127,15 @@ class Gate:
             else first
             for number, first in enumerate(firsts)
         ]
-        base, head = self.arms.sides[BASE], self.arms.sides[HEAD]
         return GateResult(
             name=self.arms.name,
-            base=base.label,
-            head=head.label,
+            base=self.arms.sides[BASE],
+            head=self.arms.sides[HEAD],
             metric=self.arms.metric,
             limit=self.limit,
             calls=tuple(calls),
             runs=(*runs, *agains.values()),
             seconds=self.clock.monotonic_s() - began_s,
-            changed=head.changed,
-            commits=(base.commit, head.commit),
         )
 
     def _longer(self, firsts: Sequence[CallResult], left_s: Callable[[], float]) -> list[CallResult]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import log
 from statistics import stdev
@@ -12,6 +12,7 @@ from orchestrator.between_runs.across import Row, compare_within
 from orchestrator.between_runs.changes import Changed
 from orchestrator.findings.compare import STATISTICS, Statistic
 from orchestrator.findings.summary import RunSummary
+from orchestrator.gate.arms import Side
 from orchestrator.statistics import intervals
 from orchestrator.statistics.terms import Interval
 
@@ -70,15 +71,13 @@ class GateResult:
     """A whole gate; `calls` as they were measured last, `runs` all that were made."""
 
     name: str
-    base: str
-    head: str
+    base: Side
+    head: Side
     metric: Statistic
     limit: float
     calls: tuple[CallResult, ...]
     runs: tuple[CallResult, ...]
     seconds: float
-    changed: tuple[str, ...] = ()  # files of head that are not committed
-    commits: tuple[str, str] = ("", "")
 
     @property
     def rows(self) -> tuple[CallRow, ...]:
@@ -104,8 +103,7 @@ class GateResult:
     @property
     def noise(self) -> Interval | None:
         """The A/A interval that lies farthest from 1."""
-        known = [call.noise for call in self.runs if call.noise]
-        return max(known, key=lambda bounds: abs(log(bounds[0] * bounds[1])), default=None)
+        return _farthest(call.noise for call in self.runs)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json` and the record."""
@@ -114,8 +112,8 @@ class GateResult:
             "verdict": self.verdict,
             "metric": self.metric,
             "limit": self.limit,
-            "base": {"label": self.base, "commit": self.commits[0]},
-            "head": {"label": self.head, "commit": self.commits[1], "changed": list(self.changed)},
+            "base": {"label": self.base.label, "commit": self.base.commit},
+            "head": {"label": self.head.label, "commit": self.head.commit, "changed": list(self.head.changed)},
             "calls": [document for call in self.calls for document in _documents(call)],
             "own_noise": None if self.noise is None else list(self.noise),
             "spreads": {call.call: call.spread for call in self.calls},
@@ -129,28 +127,20 @@ class GateResult:
 
 
 def _documents(call: CallResult) -> Iterator[dict[str, Any]]:
+    """Yield the rows as plain data; costs and errors have no verdict."""
     for each in call.rows:
-        row = each.row
-        yield _document(
-            each.call, row.statistic, (row.reference_value, row.value), row.ratio, row.interval, each.verdict
-        ) | {"limit": each.limit}
+        yield _document(each.call, each.row) | {"verdict": each.verdict, "limit": each.limit}
     for name, cost in call.costs:
-        yield _document(name, cost.statistic, (cost.reference_value, cost.value), cost.ratio, cost.interval)
-    yield _document(call.call, "errors", call.errors)
+        yield _document(name, cost)
+    base, head = call.errors
+    errors = {"name": call.call, "metric": "errors", "base": base, "head": head}
+    yield errors | dict.fromkeys(("ratio", "low", "high", "verdict"))
 
 
-def _document(
-    name: str,
-    metric: str,
-    values: tuple[float | None, float | None],
-    ratio: float | None = None,
-    interval: Interval | None = None,
-    verdict: Verdict | None = None,
-) -> dict[str, Any]:
-    """A row as plain data; costs and errors have no verdict."""
-    (base, head), (low, high) = values, interval or (None, None)
-    numbers = {"base": base, "head": head, "ratio": ratio, "low": low, "high": high}
-    return {"name": name, "metric": metric, **numbers, "verdict": verdict}
+def _document(name: str, item: Changed) -> dict[str, Any]:
+    values = {"base": item.reference_value, "head": item.value, "ratio": item.ratio}
+    low, high = item.interval or (None, None)
+    return {"name": name, "metric": item.statistic, **values, "low": low, "high": high, "verdict": None}
 
 
 def judged(call: str, summary: RunSummary, limit: float, metric: str) -> tuple[CallRow, ...]:
@@ -181,10 +171,12 @@ def _verdict(row: Row, limit: float) -> Verdict:
 def noise(summary: RunSummary, metric: str) -> tuple[Interval | None, float | None]:
     """The interval of base against itself that lies farthest from 1, and the SD over blocks of head's log ratios."""
     pairs = [c for c in summary.comparisons if c.statistic == metric]
-    known = [c.interval for c in pairs if c.control and c.interval]
     spreads = [stdev(map(log, c.by_block)) for c in pairs if len(c.by_block) >= intervals.FEWEST_BLOCKS]
-    farthest = max(known, key=lambda bounds: abs(log(bounds[0] * bounds[1])), default=None)
-    return farthest, max(spreads, default=None)
+    return _farthest(c.interval for c in pairs if c.control), max(spreads, default=None)
+
+
+def _farthest(intervals_of: Iterable[Interval | None]) -> Interval | None:
+    return max(filter(None, intervals_of), key=lambda bounds: abs(log(bounds[0] * bounds[1])), default=None)
 
 
 def p_values(first: CallResult, again: CallResult) -> list[float]:

@@ -73,13 +73,15 @@ def judgement(result: GateResult) -> Judgement:
         )
     outcomes = tuple(_OUTCOMES[row.verdict] for row in result.decisive)
     limits = tuple(row.limit for row in result.decisive)
-    return Judgement(limit=result.limit, outcomes=outcomes, sentence=words, error=error, own_limits=limits)
+    return Judgement(limit=result.limit, outcomes=outcomes, sentence=words, error=error, limits=limits)
 
 
 def comparison(result: GateResult) -> RunComparison:
     """Return the rows that the verdict rests on, as the documents of `orch compare` have them."""
     rows = tuple(replace(row.row, label=f"{row.call}, {row.row.statistic}") for row in result.decisive)
-    return RunComparison(of=result.head, reference=result.base, statistic=result.metric, margin=result.limit, rows=rows)
+    return RunComparison(
+        of=result.head.label, reference=result.base.label, statistic=result.metric, margin=result.limit, rows=rows
+    )
 
 
 def markdown(result: GateResult, command: str) -> str:
@@ -90,8 +92,8 @@ def markdown(result: GateResult, command: str) -> str:
         *_costs(result),
         f"{escaped(noise_line(result))}; {effort(result)}.",
         *(
-            f"Head has changes that are not committed: {escaped(', '.join(result.changed))}."
-            for _ in result.changed[:1]
+            f"Head has changes that are not committed: {escaped(', '.join(result.head.changed))}."
+            for _ in result.head.changed[:1]
         ),
         "",
     ]
@@ -122,12 +124,7 @@ def figures(result: GateResult) -> Iterator[tuple[str, ...]]:
         yield each.verdict, each.call, each.row.statistic, before, after, ratio, interval
     for call in result.calls:
         for name, cost in call.costs:
-            both = (
-                "-" if value is None else quantities.cost(cost.statistic, value)
-                for value in (cost.reference_value, cost.value)
-            )
-            ratio = "-" if cost.ratio is None else quantities.factor(cost.ratio)
-            bounds = "-" if cost.interval is None else " to ".join(quantities.bounds(cost.interval, result.limit))
-            yield "", name, COSTS[cost.statistic], *both, ratio, bounds
+            ratio, interval = documents.ratio(cost), documents.interval(cost, result.limit)
+            yield "", name, COSTS[cost.statistic], *documents.cost_values(cost), ratio, interval
         if any(call.errors):
             yield "", call.call, "failed requests", *(quantities.share(share) for share in call.errors), "-", "-"

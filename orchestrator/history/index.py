@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event
@@ -77,8 +77,6 @@ _SEARCHED = [
     *(RUNS.c[name] for name in ("stacks", "placements", "provider", "hosts", "notes")),
 ]
 
-State = Literal["empty", "current", "other version", "no index"]
-
 
 class Index:
     """The tables, open."""
@@ -101,15 +99,13 @@ class Index:
             finally:
                 self._connection = None
 
-    def state(self) -> tuple[State, str]:
-        """What the database holds, and the version of its tables."""
+    def version(self) -> str | None:
+        """The version of the tables; "" where the database holds others, None where it is empty."""
         names = set(sa.inspect(self._connection or self._engine).get_table_names())
-        if not names:
-            return "empty", ""
         if ABOUT.name not in names:
-            return "no index", ""
-        version = self.about("version")
-        return ("current" if version == str(VERSION) else "other version"), version
+            return "" if names else None
+        query = sa.select(ABOUT.c.value).where(ABOUT.c.name == "version")
+        return "".join(row["value"] for row in self._all(query))
 
     def make(self) -> None:
         """Make the tables."""
@@ -121,19 +117,15 @@ class Index:
         """By run, the signature of its folder when it was read."""
         return {row["id"]: row["signature"] for row in self._all(sa.select(RUNS.c.id, RUNS.c.signature))}
 
-    def about(self, name: str) -> str:
-        """What was noted of the index itself; "" where nothing was."""
-        return "".join(row["value"] for row in self._all(sa.select(ABOUT.c.value).where(ABOUT.c.name == name)))
-
     def put(self, record: RunRecord, path: Path | str, signature: str) -> None:
         """Replace what is known of a run."""
         self.forget(record.id)
         row = {column.name: getattr(record, column.name) for column in RUNS.c if hasattr(record, column.name)}
         row["stacks"] = list(dict.fromkeys(cell.stack_label for cell in record.cells))
         row["placements"] = list(dict.fromkeys(cell.placement for cell in record.cells))
-        self._insert(RUNS, [{**row, "path": str(path), "signature": signature}])
-        cells = {cell.cell: cell for cell in record.cells}.values()
-        self._insert(CELLS, [{"run": record.id, **vars(cell)} for cell in cells])
+        self._write(sa.insert(RUNS), [{**row, "path": str(path), "signature": signature}])
+        if cells := {cell.cell: cell for cell in record.cells}.values():
+            self._write(sa.insert(CELLS), [{"run": record.id, **vars(cell)} for cell in cells])
 
     def forget(self, run: str) -> bool:
         """Remove a run; whether it was there."""
@@ -203,10 +195,6 @@ class Index:
             conditions = tuple(Condition(**condition) for condition in row["conditions"])
             cells.setdefault(cell.measures, []).append(_record(Seen, row, cell=cell, conditions=conditions))
         return cells
-
-    def _insert(self, table: Any, values: list[dict[str, Any]]) -> None:
-        if values:
-            self._write(sa.insert(table), values)
 
     def _write(self, statement: Any, values: list[dict[str, Any]] | None = None) -> sa.CursorResult[Any]:
         assert self._connection is not None, "only within `writing`"  # noqa: S101 - of ours
@@ -280,7 +268,7 @@ def open_file(path: Path) -> Index:
     """
     index = _at(path)
     try:
-        if index.state()[0] == "current":
+        if index.version() == str(VERSION):
             return index
     except OperationalError:  # another orch is writing, or no file can be made
         raise

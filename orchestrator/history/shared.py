@@ -59,16 +59,16 @@ def shared(url: URL, *, makes: bool = False) -> Iterator[Index]:
 
 
 def _require_tables(index: Index, where: str, *, makes: bool) -> None:
-    state, version = index.state()
-    if state == "empty" and makes:
+    version = index.version()
+    if version is None and makes:
         index.make()
-    elif state == "empty":
+    elif version is None:
         raise MissingError(f"{where}: nothing was published there", hint="`orch runs publish RUN` does")
-    elif state == "no index":
+    elif not version:
         raise UsageError(f"{where} holds other tables", hint="name an empty database")
-    elif state == "other version":
+    elif version != str(VERSION):
         raise UsageError(
-            f"{where} has tables of version {version or 'unknown'}; this orch has version {VERSION}",
+            f"{where} has tables of version {version}; this orch has version {VERSION}",
             hint="use that orch, or publish the runs to an empty database",
         )
 

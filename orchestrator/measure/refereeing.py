@@ -19,9 +19,8 @@ from orchestrator.hosts.base import ContractBroken, Pair
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.target import Ask, Launched, TrialFailed
 from orchestrator.referee import recorded
-from orchestrator.referee.exchange import Exchange, Turn
+from orchestrator.referee.exchange import Exchange, Turn, Unreadable, require_answered, require_possible
 from orchestrator.referee.generators import TOOLS, Found, Tool
-from orchestrator.referee.readings import Unreadable, require_answered, require_possible
 from orchestrator.referee.relay import Relay
 from orchestrator.results.manifest import RefereeRecord, TurnRecord
 from orchestrator.results.verification import keep_output

@@ -33,7 +33,7 @@ from orchestrator.measure.refereeing import Refereeing, require_same
 from orchestrator.measure.run_context import Listener, RunContext
 from orchestrator.measure.smoke import programs_record, refuse_changes, smoke
 from orchestrator.measure.teardown import open_deployment
-from orchestrator.referee.generators import Found, usable
+from orchestrator.referee.generators import Found
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import RefereeRecord
 from orchestrator.workspace import Workspace, private_beside
@@ -347,7 +347,7 @@ class Run:
             return {}
         from orchestrator.hosts.load_generators import look_for_all
 
-        generators = usable(look_for_all())
+        generators = {each.tool.name: each for each in look_for_all() if not each.why}
         require_same(self._context.referee, generators)
         return generators
 

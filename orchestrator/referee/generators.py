@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from orchestrator.referee import ghz, oha, wrk
-from orchestrator.referee.exchange import Exchange, Turn
-from orchestrator.referee.readings import Figures
+from orchestrator.referee.exchange import Exchange, Figures, Turn
 
 _VERSION = re.compile(r"\bv?(\d+\.\d+\.\d+)")
 
@@ -72,11 +71,6 @@ class Found:
     sha256: str = ""
     why: str = ""
 
-    @property
-    def is_usable(self) -> bool:
-        """Whether it can measure."""
-        return not self.why
-
 
 def version_of(tool: Tool, printed: str, program: bytes = b"") -> str:
     r"""Return the version in what `--version` printed, else the one that Go's compiler noted in the program; "" without.
@@ -98,8 +92,3 @@ def why_not(tool: Tool, path: str, version: str) -> str:
     if tuple(map(int, version.split("."))) < tuple(map(int, tool.least.split("."))):
         return f"{path} is {tool.name} {version}, older than {tool.least}"
     return ""
-
-
-def usable(generators: Sequence[Found]) -> dict[str, Found]:
-    """Return those that can measure, by name."""
-    return {generator.tool.name: generator for generator in generators if generator.is_usable}

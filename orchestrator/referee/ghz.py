@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-from orchestrator.referee.exchange import Exchange, Turn
-from orchestrator.referee.readings import Figures, Unreadable, of_latencies, reader, require_succeeded
+from orchestrator.referee.exchange import Exchange, Figures, Turn, Unreadable, of_latencies, reader, require_succeeded
 
 MESSAGES = "ghz.messages"
 _MOST_DETAILS = 1_000_000  # ghz keeps no more latencies

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-from orchestrator.referee.exchange import Exchange, Turn
-from orchestrator.referee.readings import Figures, Unreadable, reader, require_succeeded
+from orchestrator.referee.exchange import Exchange, Figures, Turn, Unreadable, reader, require_succeeded
 
 BODY = "oha.body"
 

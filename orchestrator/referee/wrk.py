@@ -6,8 +6,7 @@ import json
 from collections.abc import Mapping
 from itertools import chain, repeat
 
-from orchestrator.referee.exchange import Exchange, Turn
-from orchestrator.referee.readings import Figures, Unreadable, of_latencies, reader, require_succeeded
+from orchestrator.referee.exchange import Exchange, Figures, Turn, Unreadable, of_latencies, reader, require_succeeded
 
 SCRIPT = "wrk.lua"
 _MARK = "\norch "

@@ -10,12 +10,13 @@ from orchestrator.findings.grid import sweep
 from orchestrator.findings.ranking import ranked_by
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
+from orchestrator.questions.capacity.words import by_setting
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.curves import panels
 from orchestrator.report.figures.distribution import percentile_curve
 from orchestrator.report.figures.dot_rows import found_rates, stack_dots
 from orchestrator.report.figures.time import time_strip
-from orchestrator.report.groups import Group, cell_colours, groups, kin, rate_groups
+from orchestrator.report.groups import Group, cell_colours, groups, kin
 from orchestrator.report.prediction import PredictionView, prediction_view
 
 MOST_FIRST = 6
@@ -32,15 +33,6 @@ class Pictured:
     """A picture with the title that stands above it."""
 
     title: str
-    figure: Figure
-
-
-@dataclass(frozen=True, kw_only=True)
-class Strip:
-    """The timings of a cell: what it is called, its number, and the picture."""
-
-    label: str
-    number: int
     figure: Figure
 
 
@@ -85,7 +77,7 @@ class Charts:
         """A picture for each setting in which rates were searched."""
         capacity = CAPACITY.of(self._summary)
         pictures = []
-        for number, (setting, goals, rates) in enumerate(rate_groups(self._summary), start=1):
+        for number, (setting, goals, rates) in enumerate(by_setting(capacity), start=1):
             rows = [row for row in capacity.comparisons if row.setting == setting]
             title = f"Highest rate while {goals}: {setting}"
             if drawn := found_rates(f"rates-{number}", title, rates, rows, self.colours, capacity.rates):
@@ -101,11 +93,11 @@ class Charts:
         """Latency by percentile; None of a group without samples."""
         return percentile_curve(group, self.colours, kin(group, self.groups))
 
-    def strips(self, group: Group) -> tuple[Strip, ...]:
-        """The timings of each cell of a group that has some."""
+    def strips(self, group: Group) -> tuple[tuple[str, int, Figure], ...]:
+        """The timings of each cell of a group that has some: what it is called, its number, and the picture."""
         beside = kin(group, self.groups)
         return tuple(
-            Strip(label=cell.labels.stack, number=self.colours[cell.stack], figure=drawn)
+            (cell.labels.stack, self.colours[cell.stack], drawn)
             for cell in group.measured
             if (drawn := time_strip(cell, group, self.colours, beside))
         )

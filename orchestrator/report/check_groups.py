@@ -59,14 +59,6 @@ def failed(summary: RunSummary) -> tuple[CheckResult, ...]:
     return tuple(check for check in summary.checks if check.verdict == "fail")
 
 
-def failed_in_words(summary: RunSummary) -> str:
-    """Return `2 checks failed in 4 cells`: each check once, as in every other count of them."""
-    results = failed(summary)
-    cells = {result.cell for result in results if result.cell}
-    text = f"{count(counts(results)['fail'], 'check')} failed"
-    return f"{text} in {count(len(cells), 'cell')}" if cells else text
-
-
 def shown_evidence(evidence: Mapping[str, Any]) -> dict[str, Any]:
     """Return the numbers of a check for people, who count trials from one; JSON holds their indexes, from zero."""
     shown = dict(evidence)
@@ -100,12 +92,16 @@ def _distance(summary: RunSummary) -> str:
 
 
 def _failures(summary: RunSummary) -> str:
-    names = list(dict.fromkeys(check.name for check in failed(summary)))
-    if not names:
+    results = failed(summary)
+    if not results:
         return ""
+    cells = {result.cell for result in results if result.cell}
+    where = f" in {count(len(cells), 'cell')}" if cells else ""
+    names = _first(list(dict.fromkeys(result.name for result in results)))
     invalid = invalid_cells(summary.cells, summary.checks)
     which = "all numbers are invalid" if is_everywhere(summary.cells, invalid) else "some numbers are invalid"
-    return f"{failed_in_words(summary)} ({_first(names)})" + (f": {which}" if invalid else "")
+    which = f": {which}" if invalid else ""
+    return f"{count(counts(results)['fail'], 'check')} failed{where} ({names}){which}"
 
 
 def _first(names: list[str]) -> str:

@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 
 from orchestrator import quantities
 from orchestrator.between_runs.across import Row, RunComparison
+from orchestrator.between_runs.changes import Changed
 from orchestrator.report.markdown import escaped
 from orchestrator.report.page import one_line
 from orchestrator.wording.gate import Judgement, Outcome, why_undetermined
@@ -25,12 +26,20 @@ def values(row: Row) -> tuple[str, str] | None:
     return quantities.ms(row.reference_value), quantities.ms(row.value)
 
 
-def ratio(row: Row) -> str:
+def cost_values(cost: Changed) -> tuple[str, str]:
+    """What requests cost with the reference, and with the row's cell; a dash for what is not known."""
+    before, after = (
+        "-" if value is None else quantities.cost(cost.statistic, value) for value in (cost.reference_value, cost.value)
+    )
+    return before, after
+
+
+def ratio(row: Changed) -> str:
     """`1.41`, or a dash."""
     return "-" if row.ratio is None else quantities.factor(row.ratio)
 
 
-def interval(row: Row, limit: float) -> str:
+def interval(row: Changed, limit: float) -> str:
     """`1.20 to 1.66`, with the digits that tell its bounds from the limit (0.05: 5 %); a dash where there is none."""
     return "-" if row.interval is None else " to ".join(quantities.bounds(row.interval, limit))
 

@@ -5,14 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
-from operator import attrgetter
 
 from orchestrator.experiment.model.factors import STACK
 from orchestrator.findings.summary import CellSummary, Comparison, FloorSummary, RunSummary
-from orchestrator.quantities import Unit, per_second
-from orchestrator.questions.capacity.find import QUESTION as CAPACITY
-from orchestrator.questions.capacity.find import FoundRate
+from orchestrator.quantities import Unit
 from orchestrator.report import palette
 from orchestrator.wording.tables.settings import Settings
 
@@ -36,11 +32,6 @@ class Group:
     references: frozenset[str] = frozenset()
 
     @property
-    def rate_head(self) -> str:
-        """How the column of its rates is headed."""
-        return per_second(cell.kind for cell in self.cells)
-
-    @property
     def measured(self) -> tuple[CellSummary, ...]:
         """The cells that have at least one good sample."""
         return tuple(cell for cell in self.cells if cell.distribution is not None)
@@ -48,10 +39,6 @@ class Group:
     def against_reference(self, cell: CellSummary, statistic: str = "median") -> Comparison | None:
         """The comparison of this cell by a statistic, if there is one."""
         return next((c for c in self.comparisons if c.cell == cell.id and c.statistic == statistic), None)
-
-    def is_reference(self, cell: CellSummary) -> bool:
-        """Whether other cells are compared with this one."""
-        return cell.id in self.references
 
 
 def groups(summary: RunSummary) -> tuple[Group, ...]:
@@ -78,12 +65,6 @@ def groups(summary: RunSummary) -> tuple[Group, ...]:
         )
         for number, setting in enumerate(settings.every, start=1)
     )
-
-
-def rate_groups(summary: RunSummary) -> list[tuple[str, str, list[FoundRate]]]:
-    """Rates that were searched by what they have in common: the setting and the goals."""
-    key = attrgetter("setting", "goals")
-    return [(*names, list(rates)) for names, rates in groupby(CAPACITY.of(summary).rates, key=key)]
 
 
 def kin(group: Group, every: Sequence[Group]) -> tuple[Group, ...]:

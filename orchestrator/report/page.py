@@ -27,6 +27,7 @@ from orchestrator.report import markup, palette
 from orchestrator.report.check_groups import QUIET, shown_evidence
 from orchestrator.report.groups import anchor
 from orchestrator.wording.checks.sentences import explanation
+from orchestrator.wording.left_out import verdicts
 from orchestrator.wording.notes import warnings
 from orchestrator.wording.phrasing import capital
 
@@ -134,6 +135,7 @@ _GLOBALS: dict[str, object] = {
     "quiet_verdicts": QUIET,
     "series": palette.series,
     "text_of": markup.words,
+    "verdicts": verdicts,
     "warnings": warnings,
     "words": quantities,
 }

@@ -12,7 +12,7 @@ from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.shapes import Judged, Modelled
 from orchestrator.questions.prediction.surface import EVEN, NONE, UNSURE, Surface, round_surface, ways
-from orchestrator.questions.prediction.words import bytes_text, name_of, trust, why
+from orchestrator.questions.prediction.words import bytes_text, name_of, why
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.map import decision_map
 from orchestrator.wording.phrasing import capital
@@ -29,7 +29,6 @@ _IN_TABLE = 4
 class MapView:
     """One decision map with its table."""
 
-    slug: str
     title: str
     figure: Figure
     refused: dict[str, str]
@@ -43,7 +42,6 @@ class PredictionView:
     modelled: Modelled
     maps: tuple[MapView, ...]
     others: tuple[str, ...]
-    trust: str
     missed: Table | None
 
 
@@ -59,18 +57,15 @@ def prediction_view(summary: RunSummary, colours: Mapping[str, int]) -> Predicti
         modelled=modelled,
         maps=tuple(_view(number, each, name_of(each, surfaces), colours) for number, each in enumerate(drawn, start=1)),
         others=tuple(name_of(each, surfaces) for each in compared[MOST_MAPS:]),
-        trust=trust(modelled.judged),
         missed=_missed(modelled.judged) if modelled.judged else None,
     )
 
 
 def _view(number: int, surface: Surface, title: str, colours: Mapping[str, int]) -> MapView:
-    slug = f"map-{number}"
     columns, lines = _inside(surface)
     return MapView(
-        slug=slug,
         title=title,
-        figure=decision_map(slug, title, surface, colours),
+        figure=decision_map(f"map-{number}", title, surface, colours),
         refused={label: "; ".join(map(why, reasons)) for label, reasons in surface.way.refused.items()},
         table=Table(
             title=f"{capital(title)}: the fastest stack, its latency, and how much more the slowest takes",

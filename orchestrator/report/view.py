@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from orchestrator import quantities
-from orchestrator.findings.check_result import CheckResult
 from orchestrator.findings.summary import RunSummary
 from orchestrator.findings.validity import invalid_cells, is_everywhere
 from orchestrator.questions.axes.find import QUESTION as AXES
@@ -17,7 +16,6 @@ from orchestrator.report.charts import Charts
 from orchestrator.report.check_groups import CheckGroup, check_groups, failed
 from orchestrator.report.groups import anchor, cell_names
 from orchestrator.wording.answer import Answer, answer
-from orchestrator.wording.left_out import verdicts
 from orchestrator.wording.notes import notes
 from orchestrator.wording.tables import question_tables
 from orchestrator.wording.tables.more_tables import tables as more_tables
@@ -93,19 +91,10 @@ class Report:
         return check_groups(self.summary)
 
     @property
-    def checks_in_words(self) -> str:
-        """How many checks came to which verdict."""
-        return verdicts(self.summary.checks)
-
-    @cached_property
-    def failed_checks(self) -> tuple[CheckResult, ...]:
-        """The checks that failed."""
-        return failed(self.summary)
-
-    @property
     def is_invalid_everywhere(self) -> bool:
-        """Whether no cell is valid."""
-        return is_everywhere(self.summary.cells, invalid_cells(self.summary.cells, self.summary.checks))
+        """Whether checks failed, and left no valid cell."""
+        cells, checks = self.summary.cells, self.summary.checks
+        return bool(failed(self.summary)) and is_everywhere(cells, invalid_cells(cells, checks))
 
     @cached_property
     def cell_names(self) -> dict[str, str]:
@@ -129,11 +118,6 @@ class Report:
         """The tables of the result that have room in the first part, with every column."""
         mark = "not valid" if self.answer.cannot_answer else ""
         return leading(tables(self.summary, is_full=True, mark=mark), MOST_ROWS)
-
-    @property
-    def tables_left(self) -> int:
-        """How many such tables have no room there."""
-        return len(self.answer.tables) - len(self.tables)
 
     @property
     def legend(self) -> list[tuple[str, int]]:

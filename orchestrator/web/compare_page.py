@@ -11,7 +11,7 @@ from starlette.responses import Response
 from orchestrator.between_runs.across import RunComparison, compare_runs, compare_within
 from orchestrator.between_runs.measured_runs import beside
 from orchestrator.errors import UsageError
-from orchestrator.exports.findings import JudgedRun
+from orchestrator.exports.cell_columns import JudgedRun
 from orchestrator.findings.compare import Statistic
 from orchestrator.web.site import Here
 

@@ -28,7 +28,6 @@ State = Literal["running", "stopping", "complete", "interrupted", "killed", "gon
 
 LOOK_S = 1.0
 """The journal is read at most once in so many seconds, whatever the number of viewers."""
-_TAKEN = {"begin", "resume", "block", "block-end", "trial", "warning", "shares-machine", "end"}
 _MS_PER_NS = 1e-6
 
 
@@ -102,8 +101,7 @@ class Reader:
     def _read(self) -> None:
         for event in self._tail.look():
             self._steps.take(event)
-            if event["event"] in _TAKEN:
-                self._journal.take(event)
+            self._journal.take(event)
 
     def _state(self, *, is_held: bool) -> State:
         if self._journal.state == "running":

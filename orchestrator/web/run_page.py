@@ -12,7 +12,7 @@ from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response
 
 from orchestrator.errors import OrchError
-from orchestrator.exports.findings import JudgedRun, file_name
+from orchestrator.exports.cell_columns import JudgedRun, file_name
 from orchestrator.exports.writers import FORMATS, chosen
 from orchestrator.history.record import Filters
 from orchestrator.measure.progress import how_unfinished

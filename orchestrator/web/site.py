@@ -18,7 +18,7 @@ from starlette.responses import Response
 
 from orchestrator import quantities
 from orchestrator.errors import UsageError
-from orchestrator.exports.findings import JudgedRun
+from orchestrator.exports.cell_columns import JudgedRun
 from orchestrator.history import keep
 from orchestrator.history.index import Index
 from orchestrator.report import comparison, markup

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import plotly.graph_objects as go
@@ -23,18 +22,6 @@ router = APIRouter()
 _MOST_CELLS, _MOST_TRENDS, _MOST_RUNS = 200, 12, 500
 
 
-@dataclass(frozen=True, kw_only=True)
-class ShownTrend:
-    """A trend with its figure; of each run, newest first, the point, its letter, its figures and its step as texts."""
-
-    trend: Trend
-    unit: str
-    figure: Figure | None
-    lines: tuple[tuple[Point, str, tuple[str, str, str], str], ...]
-    conditions: tuple[tuple[str, str], ...]
-    steps: int
-
-
 @router.get("/trends")
 def trends(request: Request, site: Here, text: str = "", cell: str = "", statistic: Statistic = "median") -> Response:
     """Return the cells with these words, or the trends of the cells of an id, beginning of an id, or stack."""
@@ -51,23 +38,24 @@ def trends(request: Request, site: Here, text: str = "", cell: str = "", statist
     return site.page(request, "trends.html", trends=shown, cell=cell, statistic=statistic, statistics=STATISTICS)
 
 
-def _shown(trend: Trend) -> ShownTrend:
+def _shown(trend: Trend) -> dict[str, Any]:
+    """What the page shows of a trend; `lines`: of each run, newest first, its point, letter, figures and step."""
     unit = unit_of(trend)
     environments = [
         (letter(number), "; ".join(differences) or "the conditions of the first run")
         for number, differences in enumerate(trend.environments)
     ]
-    return ShownTrend(
-        trend=trend,
-        unit="requests/s" if trend.statistic == "throughput" else unit.name,
-        figure=of_trend(trend, unit),
-        lines=tuple(
+    return {
+        "trend": trend,
+        "unit": "requests/s" if trend.statistic == "throughput" else unit.name,
+        "figure": of_trend(trend, unit),
+        "lines": tuple(
             (point, letter(point.environment), figures(point, trend.statistic, unit), step_clause(point))
             for point in reversed(trend.points)
         ),
-        conditions=tuple(environments) if len(environments) > 1 else (),
-        steps=sum(point.step is not None for point in trend.points),
-    )
+        "conditions": environments if len(environments) > 1 else (),
+        "steps": sum(point.step is not None for point in trend.points),
+    }
 
 
 # ---- the figure, which the report has none of

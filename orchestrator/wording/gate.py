@@ -22,12 +22,7 @@ class Judgement:
     outcomes: tuple[Outcome, ...]
     sentence: str
     error: Regression | Undecided | None
-    own_limits: tuple[float, ...] = ()  # of each row, where they are not all `limit`
-
-    @property
-    def limits(self) -> tuple[float, ...]:
-        """The limit of each row."""
-        return self.own_limits or (self.limit,) * len(self.outcomes)
+    limits: tuple[float, ...]  # of each row
 
     @property
     def overall(self) -> Outcome:
@@ -55,7 +50,8 @@ def judge(comparison: RunComparison, limit: float) -> Judgement:
     else:
         count = _count(comparison.rows, comparison.rows)
         sentence = f"{count} not slower by more than {quantities.margin(limit)}"
-    return Judgement(limit=limit, outcomes=outcomes, sentence=sentence, error=error)
+    limits = (limit,) * len(outcomes)
+    return Judgement(limit=limit, outcomes=outcomes, sentence=sentence, error=error, limits=limits)
 
 
 def why_undetermined(row: Row, limit: float) -> str:

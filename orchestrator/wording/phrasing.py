@@ -8,7 +8,7 @@ from math import floor, log10
 
 from orchestrator import quantities
 from orchestrator.findings.summary import CellSummary
-from orchestrator.questions.streams.words import DROPPED
+from orchestrator.questions.streams.observe import DROPPED
 from orchestrator.statistics.terms import Interval
 
 MOST_LETTERS = 240

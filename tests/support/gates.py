@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from orchestrator.gate.arms import Side
 from orchestrator.gate.verdict import CallResult, CallRow, GateResult, Verdict
 from orchestrator.statistics.equivalence import standing
 from tests.support.compared import row
@@ -100,5 +101,6 @@ def a_call(*rows: CallRow, **more: Any) -> CallResult:
 
 def a_gate(*calls: CallResult) -> GateResult:
     """A gate of calls that were measured once."""
-    known: dict[str, Any] = {"name": "shop", "base": "main", "head": "the working folder", "metric": "median"}
+    base, head = Side(label="main", folder=Path()), Side(label="the working folder", folder=Path())
+    known: dict[str, Any] = {"name": "shop", "base": base, "head": head, "metric": "median"}
     return GateResult(**known, limit=LIMIT, calls=calls, runs=calls, seconds=10.0)

@@ -112,20 +112,17 @@ def _gate(file: Path, overrides: list[str], sides: Sides, limits: Mapping[str, f
     arms = read(file, overrides, sides)
     if changed := sides[HEAD].changed:
         console.warning(f"head has changes that are not committed: {', '.join(changed)}")
-    own_limits = {name: limit for name, limit in limits.items() if name}
-    for name in own_limits:
-        if name not in arms.calls:
+    for name in limits:
+        if name not in ("", *arms.calls):
             raise UsageError(f"--limit: no call is named {name}", hint=f"calls: {', '.join(arms.calls)}")
-    command = ["orch", *sys.argv[1:]]
-    limit = limits.get("", _LIMIT)
     return Gate(
         arms=arms,
-        limit=limit,
-        own_limits=own_limits,
+        limit=limits.get("", _LIMIT),
+        own_limits=limits,
         budget_s=budget_s,
         workspace=WORKSPACE,
         listener=console,
-        command=command,
+        command=["orch", *sys.argv[1:]],
     )
 
 

@@ -25,6 +25,7 @@ from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration, format_size
 from orchestrator.findings.power import describe
 from orchestrator.quantities import count, each_turn, listed, margin, percent, sample
+from orchestrator.questions.axes.axis import link_parts
 from orchestrator.questions.until.find import expected_blocks
 from orchestrator.results.documents import name_in_id
 from orchestrator.results.folder import runs
@@ -274,21 +275,13 @@ def _warmup(cell: Cell) -> str:
 
 
 def _placement_row(placement: Placement) -> tuple[str, str, str, str]:
-    link = placement.link
-    parts = [] if link.rtt_ms is None else [f"{link.rtt_ms:g} ms round trip"]
-    if link.jitter_ms:
-        parts.append(f"± {link.jitter_ms:g} ms")
-    if link.rate_mbit:
-        parts.append(f"{link.rate_mbit:g} Mbit/s")
-    if link.loss:
-        parts.append(f"{link.loss * 100:.3g} % of packets lost")
-    if link.initial_window:
-        parts.append(f"an initial window of {link.initial_window} segments")
     here = there = "this machine"
     near = "none: one host"
     if placement.kind == "external":
         there, near = "an address given", "the network's own"
-    distance = ", ".join(parts) or (near if placement.kind in ("local", "external") else "the network's own")
+    distance = ", ".join(link_parts(placement.link)) or (
+        near if placement.kind in ("local", "external") else "the network's own"
+    )
     return placement.name, placement.from_zone or here, placement.to_zone or there, distance
 
 

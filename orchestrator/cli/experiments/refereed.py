@@ -26,7 +26,7 @@ def referee_of(plan: Plan, name: str) -> RefereeRecord:
     for cell in plan.cells:
         able = tools_for(plan, cell)
         wanted = [tool for tool in able if name in (ANY, tool)]
-        usable = [tool for tool in wanted if looked[tool].is_usable]
+        usable = [tool for tool in wanted if not looked[tool].why]
         if usable:
             cells[cell.id] = usable[0]
         elif wanted:

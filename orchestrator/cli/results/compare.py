@@ -122,7 +122,7 @@ def _print(comparison: RunComparison) -> None:
 def _rows(row: Row, margin: float, in_all_rows: tuple[str, ...]) -> Iterator[tuple[str, str, str, str]]:
     """Yield verdict, ratio, interval and words of a row; then what is particular to it."""
     from orchestrator.findings.trial_values import COSTS
-    from orchestrator.report.comparison import values
+    from orchestrator.report.comparison import cost_values, values
     from orchestrator.wording.reasons import why
 
     def figures(ratio: float | None, interval: tuple[float, float] | None) -> tuple[str, str]:
@@ -133,10 +133,7 @@ def _rows(row: Row, margin: float, in_all_rows: tuple[str, ...]) -> Iterator[tup
     absolute = "" if both is None else f" ({both[0]} -> {both[1]})"
     yield row.verdict, *figures(row.ratio, row.interval), f"{row.label}{absolute}: {why(row)}"
     for cost in row.costs:
-        before, after = (
-            "-" if value is None else quantities.cost(cost.statistic, value)
-            for value in (cost.reference_value, cost.value)
-        )
+        before, after = cost_values(cost)
         text = f"{COSTS[cost.statistic]} ({before} -> {after}): {cost.verdict}"
         yield "", *figures(cost.ratio, cost.interval), text
     but = "but " if row.verdict == "cannot tell" else ""

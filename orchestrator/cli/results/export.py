@@ -31,7 +31,7 @@ def export(
 
     All runs go into one file; docs/reference/data.md lists its columns.
     """
-    from orchestrator.exports.findings import JudgedRun, file_name
+    from orchestrator.exports.cell_columns import JudgedRun, file_name
     from orchestrator.exports.targets import require_free
     from orchestrator.exports.writers import chosen
     from orchestrator.results.folder import RunFolder

@@ -1,4 +1,4 @@
-"""The verbs that list runs, note something on one, and change which are here."""
+"""The verbs that list runs, note something on one, and change which are here or in a team's index."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import typer
 from orchestrator.cli import shared_options as options
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
+from orchestrator.cli.keeping import judged
 from orchestrator.cli.tables import confirmed, table
 from orchestrator.errors import UsageError
 from orchestrator.quantities import count
@@ -145,3 +146,43 @@ def confirm(runs: int, verb: str) -> None:
         raise UsageError(f"nobody can be asked whether to {verb}", hint=f"give --yes to {verb} without a question")
     if not confirmed(f"{verb.capitalize()} {'this run' if runs == 1 else f'these {runs} runs'} for good?"):
         raise UsageError(f"nothing was {verb.removesuffix('e')}ed", hint="answer y, or give --yes")
+
+
+def publish(runs: options.Runs, as_json: options.AsJson = False) -> None:
+    """Publish runs in a team's index, the database that ORCH_INDEX names; what is there of them already is replaced."""
+    from orchestrator.history import shared
+    from orchestrator.results.folder import RunFolder
+
+    console.as_json = as_json
+    folders = [RunFolder.open(run, root=WORKSPACE.results) for run in runs]
+    published = []
+    with shared.shared(shared.team_url(), makes=True) as opened:
+        for folder in folders:
+            record = shared.record_of(folder, judged(folder))
+            shared.publish(opened, record)
+            published.append(record.id)
+            console.result(f"published: {record.id}")
+    console.emit({"schema_version": SCHEMA_VERSION, "published": published})
+
+
+def unpublish(
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Ids of runs, whole; they need not be here.")],
+    yes: options.Yes = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Take runs out of a team's index. A run that is not there is an error, after the others."""
+    from orchestrator.history import shared
+
+    console.as_json = as_json
+    with shared.shared(shared.team_url()) as opened:
+        if not yes:
+            confirm(len(runs), "unpublish")
+        gone = [run for run in runs if shared.withdraw(opened, run)]
+    if gone:
+        console.result(f"unpublished: {', '.join(gone)}")
+    document = {"schema_version": SCHEMA_VERSION, "unpublished": gone}
+    if missing := [run for run in runs if run not in gone]:
+        raise UsageError(
+            f"not published there: {', '.join(missing)}", hint="`orch runs --team --json` lists ids", details=document
+        )
+    console.emit(document)

@@ -97,7 +97,7 @@ class Axis:
         load += of_load(cell.factors, free)
         return (
             operation_text,
-            ", ".join(_link_parts(placement.link, self.link)) if self.link else placement.name,
+            ", ".join(link_parts(placement.link, self.link)) if self.link else placement.name,
             ", ".join(phrases(called)) if has_call else "",
             ", ".join(load),
         )
@@ -117,12 +117,13 @@ class Axis:
             yield f"with {BY_NAME['schema_change'].briefly(change)}"
 
 
-def _link_parts(link: Link, without: str) -> list[str]:
+def link_parts(link: Link, without: str = "") -> list[str]:
+    """What a link was asked for, in words, but for one of its keys."""
     parts = {
         "rtt_ms": f"{link.rtt_ms:g} ms round trip" if link.rtt_ms is not None else "",
         "jitter_ms": f"± {link.jitter_ms:g} ms" if link.jitter_ms else "",
         "rate_mbit": f"{link.rate_mbit:g} Mbit/s" if link.rate_mbit else "",
-        "loss": f"{quantities.percent(link.loss)} of packets lost" if link.loss else "",
+        "loss": f"{link.loss * 100:.3g} % of packets lost" if link.loss else "",
         "initial_window": f"initial window of {link.initial_window} segments" if link.initial_window else "",
     }
     return [text for key, text in parts.items() if text and key != without]

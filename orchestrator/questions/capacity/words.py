@@ -60,11 +60,16 @@ def _remarks(rate: FoundRate) -> Iterator[str]:
         yield f"{quantities.count(without, 'search', 'searches')} without a result"
 
 
+def by_setting(capacity: Capacity) -> list[tuple[str, str, list[FoundRate]]]:
+    """Return the rates by what they have in common: the setting and the goals."""
+    groups = groupby(capacity.rates, key=attrgetter("setting", "goals"))
+    return [(setting, goals, list(rates)) for (setting, goals), rates in groups]
+
+
 def tables(summary: RunSummary) -> tuple[Table, ...]:
     """Return a table for each setting and its goals."""
     capacity = QUESTION.of(summary)
-    groups = groupby(capacity.rates, key=attrgetter("setting", "goals"))
-    return tuple(_table(setting, goals, list(rates), capacity) for (setting, goals), rates in groups)
+    return tuple(_table(*group, capacity) for group in by_setting(capacity))
 
 
 def _table(setting: str, goals: str, rates: Sequence[FoundRate], capacity: Capacity) -> Table:

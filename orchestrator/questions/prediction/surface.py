@@ -17,7 +17,7 @@ from orchestrator.questions.prediction.predict import Estimate, Places, estimate
 from orchestrator.questions.prediction.refusals import BEYOND, Reader, refusals
 from orchestrator.questions.prediction.shapes import Fit, Judged, Modelled, Series
 from orchestrator.statistics.intervals import ALPHA, t_quantile
-from orchestrator.statistics.terms import Reason, ReasonKind, because
+from orchestrator.statistics.terms import Interval, Reason, ReasonKind, because
 
 Grid = npt.NDArray[np.int64]
 
@@ -51,18 +51,6 @@ class Way:
     def operation(self) -> str:
         """What all of them ask."""
         return self.fits[0].series.operation
-
-    @property
-    def rtt_range(self) -> tuple[float, float]:
-        """From half the nearest round trip to twice the farthest one, ms."""
-        ranges = [fit.rtt_range for fit in self.fits]
-        return min(low for low, _ in ranges) / BEYOND, max(high for _, high in ranges) * BEYOND
-
-    @property
-    def size_range(self) -> tuple[float, float]:
-        """Likewise of payloads, bytes."""
-        ranges = [fit.size_range for fit in self.fits]
-        return max(1.0, min(low for low, _ in ranges) / BEYOND), max(high for _, high in ranges) * BEYOND
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,14 +151,15 @@ def surface(way: Way, rtts: Floats, sizes: Floats) -> Surface:
 
 def round_surface(way: Way) -> Surface:
     """At round numbers, so many in a decade, within twice what was measured."""
-    rtts = list(_round_numbers(way.rtt_range))
-    sizes = sorted({int(size) for size in _round_numbers(way.size_range)})
+    rtts = list(_round_numbers([fit.rtt_range for fit in way.fits]))
+    sizes = sorted({int(size) for size in _round_numbers([fit.size_range for fit in way.fits], least=1.0)})
     return surface(way, np.array(rtts), np.array(sizes, dtype=np.float64))
 
 
-def _round_numbers(within: tuple[float, float]) -> Iterator[float]:
-    """Ascending round numbers within a range, both ends included."""
-    low, high = within
+def _round_numbers(ranges: Sequence[Interval], least: float = 0.0) -> Iterator[float]:
+    """Ascending round numbers from half of the least to twice the most of some ranges, both ends included."""
+    low = max(least, min(low for low, _ in ranges) / BEYOND)
+    high = max(high for _, high in ranges) * BEYOND
     for power in range(floor(log10(low)), ceil(log10(high)) + 1):
         for step in _STEPS:
             value = float(f"{step * 10.0**power:.6g}")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from orchestrator import quantities
 from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.questions.capacity.find import RateLimit
-from orchestrator.questions.saturation.find import QUESTION, Limit, LoadPoint, LoadSeries
+from orchestrator.questions.saturation.find import QUESTION, LoadPoint, LoadSeries
 from orchestrator.statistics.intervals import Mean
 from orchestrator.wording.reasons import clause
 from orchestrator.wording.tables.table import Table, text_table
@@ -127,17 +127,13 @@ def _knee(series: LoadSeries, knee: LoadPoint) -> str:
     if series.knee_from is not None and series.knee_by is not None:
         ends = dict.fromkeys(series.points[place].load_text for place in (series.knee_from, series.knee_by))
         between = f"95 % interval {' to '.join(ends)}"
-    limit = _limit_in_words(series.limit, knee.responder_cpu, knee.requester_cpu)
-    margin = quantities.margin(series.margin)
-    return f"Its knee, the smallest load within {margin} of the highest, is {knee.load_text} ({between}); {limit}."
-
-
-def _limit_in_words(limit: Limit | None, responder_cpu: float | None, requester_cpu: float | None) -> str:
     shares = [
         f"{end} {'unknown' if share is None else quantities.percent(share)}"
-        for end, share in (("responder", responder_cpu), ("requester", requester_cpu))
+        for end, share in (("responder", knee.responder_cpu), ("requester", knee.requester_cpu))
     ]
-    return f"{LIMITS[limit]} ({', '.join(shares)} of a core)"
+    limit = f"{LIMITS[series.limit]} ({', '.join(shares)} of a core)"
+    margin = quantities.margin(series.margin)
+    return f"Its knee, the smallest load within {margin} of the highest, is {knee.load_text} ({between}); {limit}."
 
 
 def _keeps_up(series: LoadSeries) -> str:

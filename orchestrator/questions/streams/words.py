@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from orchestrator.findings.summary import RunSummary, StreamSummary
 from orchestrator.quantities import Unit, significant, size, unit_for
+from orchestrator.questions.streams.observe import DROPPED
 from orchestrator.wording.tables.table import Table, text_table
 
 TIMED_OF_EVENTS: Mapping[str, str] = {
@@ -13,34 +14,22 @@ TIMED_OF_EVENTS: Mapping[str, str] = {
     "gap": "Latencies of events are the gaps between one and the next that came: sender and receiver are on two hosts, with"
     " a clock each, so that no delivery is known",
 }
-DROPPED = "dropped"
-"""The text of a percentile that falls among events that never came right."""
-
-HEADS_OF_EVENTS = (
-    "offered",
-    "sent",
-    "delivered",
-    "dropped",
-    "duplicated",
-    "reordered",
-    "gap p50, {unit}",
-    "gap p99, {unit}",
-    "delivery p50, {unit}",
-    "delivery p99, {unit}",
-    "sender late p99, {unit}",
-    "sender late at worst, {unit}",
-    "waiting at most",
-    "sender's memory",
-)
+_COUNTS = ("offered", "sent", "delivered", "dropped", "duplicated", "reordered")
+_LATENCIES = {
+    "gap p50, {unit}": "gap_median",
+    "gap p99, {unit}": "gap_p99",
+    "delivery p50, {unit}": "delivery_median",
+    "delivery p99, {unit}": "delivery_p99",
+    "sender late p99, {unit}": "late_p99",
+    "sender late at worst, {unit}": "worst_late",
+}
+HEADS_OF_EVENTS = (*_COUNTS, *_LATENCIES, "waiting at most", "sender's memory")
 
 
 def of_events(stream: StreamSummary, unit: Unit) -> tuple[str, ...]:
     """The figures below `HEADS_OF_EVENTS`; a dash for what is not known, `dropped` for what falls among dropped events."""
-    counts = (stream.offered, stream.sent, stream.delivered, stream.dropped, stream.duplicated, stream.reordered)
-    latencies = {
-        name: getattr(stream, name)
-        for name in ("gap_median", "gap_p99", "delivery_median", "delivery_p99", "late_p99", "worst_late")
-    }
+    counts = (getattr(stream, name) for name in _COUNTS)
+    latencies = {name: getattr(stream, name) for name in _LATENCIES.values()}
     return (
         *("-" if number is None else f"{number:,}" for number in counts),
         *(

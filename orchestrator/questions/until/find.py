@@ -10,7 +10,7 @@ which stack is faster; the result uses Holm's, whose intervals are as narrow or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp, log, sqrt
 
@@ -103,16 +103,11 @@ def expected_blocks(plan: Plan, sd: float) -> int:
     """After how many blocks such a run usually ends, where log ratios spread by `sd` from block to block."""
     if plan.until is None:
         return plan.blocks
-    compared = sum(not pair.is_control for pair in pairs(plan))
-    return _first_narrow(plan, compared, lambda blocks: sd / sqrt(blocks), plan.until.at_least)
-
-
-def _first_narrow(plan: Plan, compared: int, error_after: Callable[[int], float], first: int) -> int:
-    assert plan.until is not None  # noqa: S101 - narrows the type
+    compared = max(1, sum(not pair.is_control for pair in pairs(plan)))
     within = log(1 + plan.until.within)
-    for blocks in range(first, plan.until.at_most):
-        level = alpha(plan, blocks) / max(1, compared)
-        if intervals.t_quantile(1 - level / 2, blocks - 1) * error_after(blocks) <= within:
+    for blocks in range(plan.until.at_least, plan.until.at_most):
+        level = alpha(plan, blocks) / compared
+        if intervals.t_quantile(1 - level / 2, blocks - 1) * (sd / sqrt(blocks)) <= within:
             return blocks
     return plan.until.at_most
 

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from orchestrator.experiment.read.units import format_rate
 from orchestrator.findings.block_values import value_of
 from orchestrator.findings.summary import CellSummary
-from orchestrator.quantities import factor, is_vague, rate, significant
+from orchestrator.quantities import factor, is_vague, per_second, rate, significant
 from orchestrator.questions.capacity.find import FoundRate, RateComparison
 from orchestrator.report.figures.base import (
     MORE_IS_BETTER,
@@ -148,7 +148,7 @@ def dots(group: Group) -> tuple[Dot, ...]:
 def _dot(group: Group, cell: CellSummary) -> Dot:
     per_ms, distribution = group.unit.per_ms, cell.distribution
     against = group.against_reference(cell, group.metric)
-    standing = "reference" if group.is_reference(cell) else ""
+    standing = "reference" if cell.id in group.references else ""
     difference = standing
     if against is not None:
         standing, ratio = str(against.standing), against.measured_ratio
@@ -173,7 +173,7 @@ def _value(group: Group, cell: CellSummary) -> str:
     if value is None:
         return ""
     if group.metric == "throughput":
-        return f"{rate(value)} {group.rate_head}"
+        return f"{rate(value)} {per_second(each.kind for each in group.cells)}"
     return f"{group.unit.text(value)} {group.unit.name}"
 
 

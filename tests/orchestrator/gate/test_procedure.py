@@ -39,7 +39,7 @@ def test_a_head_that_sleeps_is_slower_in_two_runs(file: Path, tmp_path: Path) ->
         gate.prepare()
         result = gate.measure()
     assert result.verdict == "slower"
-    assert result.changed == ("app/serve.py",)
+    assert result.head.changed == ("app/serve.py",)
     worst = result.rows[0]
     assert (worst.again, worst.is_decisive) == ("slower", True)
     assert worst.row.ratio is not None

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import URL, make_url
 
 from orchestrator.cli.console import console
-from orchestrator.cli.runs import listing, teams
+from orchestrator.cli.runs import listing
 from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.history import run_record, shared
 from orchestrator.history.record import Filters, RunRecord
@@ -139,9 +139,9 @@ def test_a_run_is_published_listed_and_unpublished_by_verbs(
     url = request.getfixturevalue("url") if kind == "postgresql" else make_url(f"sqlite:///{tmp_path}/team.sqlite3")
     monkeypatch.setenv("ORCH_INDEX", url.render_as_string(hide_password=False))
     with_samples(Path("results/one"))
-    teams.publish(["one"])
+    listing.publish(["one"])
     assert ids(url) == ["one"]
     listing.list_runs(team=True, limit=3)
     assert "one" in console.out.getvalue()
-    teams.unpublish(["one"], yes=True)
+    listing.unpublish(["one"], yes=True)
     assert ids(url) == []

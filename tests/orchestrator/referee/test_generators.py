@@ -9,9 +9,8 @@ import pytest
 
 from orchestrator.hosts.load_generators import look
 from orchestrator.referee import ghz, oha, recorded, wrk
-from orchestrator.referee.exchange import Exchange, Turn
+from orchestrator.referee.exchange import Exchange, Figures, Turn, Unreadable, require_answered, require_possible
 from orchestrator.referee.generators import GHZ, OHA, TOOLS, WRK, Tool, version_of
-from orchestrator.referee.readings import Figures, Unreadable, require_answered, require_possible
 from orchestrator.referee.recorded import NotRecorded
 
 

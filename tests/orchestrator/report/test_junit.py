@@ -50,6 +50,7 @@ def test_text_of_others_is_escaped_and_holds_nothing_unseen():
 
 @pytest.mark.parametrize(("fails", "tag"), [(True, "error"), (False, "skipped")])
 def test_a_comparison_of_nothing_is_one_case_that_says_why(fails, tag):
-    nothing = Judgement(limit=0.05, outcomes=(), sentence="no cell in common", error=Undecided("no cell in common"))
+    none = "no cell in common"
+    nothing = Judgement(limit=0.05, outcomes=(), sentence=none, error=Undecided(none), limits=())
     (case,) = xml(junit(comparison(), nothing, fails_undetermined=fails)).iter("testcase")
     assert [(child.tag, child.get("message")) for child in case] == [(tag, "no cell in common")]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.experiment.plan.plan import External
-from orchestrator.exports.findings import JudgedRun
+from orchestrator.exports.cell_columns import JudgedRun
 from orchestrator.exports.writers import FORMATS
 from orchestrator.history.shared import record_of
 from orchestrator.report.carried_run import page_with_run

@@ -172,18 +172,18 @@ def test_the_cells_that_runs_measured_are_listed_and_searched(pages):
 @pytest.mark.parametrize("statistic", ["median", "p99", "throughput"])
 def test_a_trend_has_a_line_for_each_run_newest_first_and_marks_the_step(pages, statistic):
     (shown,) = pages.get(f"/trends?cell=grpc-thin&statistic={statistic}").context["trends"]
-    assert [point.run for point, *_ in shown.lines] == list(reversed(RUNS))
-    assert shown.steps == 1
-    assert [point.step.verdict for point, *_ in shown.lines if point.step] == ["regressed"]
-    assert shown.trend.statistic == statistic
+    assert [point.run for point, *_ in shown["lines"]] == list(reversed(RUNS))
+    assert shown["steps"] == 1
+    assert [point.step.verdict for point, *_ in shown["lines"] if point.step] == ["regressed"]
+    assert shown["trend"].statistic == statistic
 
 
 def test_the_figure_has_the_values_of_the_table_and_a_line_at_the_step(pages):
     (shown,) = pages.get("/trends?cell=grpc-thin").context["trends"]
-    document = json.loads(shown.figure.document)
+    document = json.loads(shown["figure"].document)
     (trace,) = document["data"]
     assert trace["text"] == list(RUNS)
-    assert trace["y"] == pytest.approx([point.value * 1000 for point in shown.trend.points])
+    assert trace["y"] == pytest.approx([point.value * 1000 for point in shown["trend"].points])
     assert all(
         up >= 0 and down >= 0
         for up, down in zip(trace["error_y"]["array"], trace["error_y"]["arrayminus"], strict=True)
