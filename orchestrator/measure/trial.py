@@ -23,7 +23,6 @@ from orchestrator.measure.target import (
     Deadline,
     Given,
     Launched,
-    NoTarget,
     Target,
     TrialFailed,
 )
@@ -94,7 +93,7 @@ class Bench:
 def target_of(ask: Ask, pair: Pair, interrupts: Interrupts) -> Target:
     """Who is to answer the trial."""
     if ask.kind == "codec":
-        return NoTarget()
+        return Target()  # nobody is asked
     if ask.external is not None and ask.external.start is not None:
         kept = ask.load.concurrency if ask.connection == "reuse" and CONNECTIONS not in ask.knobs else 0
         return Started(
