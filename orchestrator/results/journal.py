@@ -131,11 +131,6 @@ class Tail:
         self._journal = Journal(path)
         self._last = Line(path=path)
 
-    @property
-    def offset(self) -> int:
-        """Where the last whole line ends that was read, in bytes."""
-        return self._last.offset
-
     def look(self) -> list[dict[str, Any]]:
         """The whole events that were added, oldest first; none when nothing was.
 
@@ -143,7 +138,7 @@ class Tail:
         journal that became shorter than what was read.
         """
         events: list[dict[str, Any]] = []
-        if self._journal.path.stat().st_size < self.offset:
+        if self._journal.path.stat().st_size < self._last.offset:
             raise Damaged(self._journal.path, "shorter than it was")
         for line in self._journal.lines(self._last):
             events.append(line.content)
