@@ -22,7 +22,6 @@ from orchestrator.results.manifest import REPEATED, Failure, RequesterRecord, Tr
 from orchestrator.results.records import written
 from orchestrator.results.turn_times import TurnTime, measured_outside
 
-
 Shares: TypeAlias = list[tuple[str, tuple[PlannedTrial, ...]]]
 """The trials of a block by placement, in the schedule's order."""
 
