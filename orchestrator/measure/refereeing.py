@@ -23,8 +23,8 @@ from orchestrator.referee.exchange import Exchange, Turn
 from orchestrator.referee.generators import TOOLS, Found, Tool
 from orchestrator.referee.readings import Unreadable, require_answered, require_possible
 from orchestrator.referee.relay import Relay
+from orchestrator.results.documents import digest, inside, whole_file
 from orchestrator.results.manifest import RefereeRecord, TurnRecord
-from orchestrator.results.verification import keep_output
 from services.python.contract.limits import SESSION, TLS, TLS_1_3
 from services.python.contract.lines import Load, Target, Warmup
 
@@ -99,9 +99,10 @@ class Refereeing:
         before = responder.stats("warm-up")
         text, elapsed_s = self._run(tool.argv(program, exchange, how), pair, how, ends)
         answered = responder.stats("measure").answered - before.answered
-        turn = replace(
-            turn, elapsed_s=elapsed_s, answered=answered, sha256=keep_output(context.folder.path, turn, text)
-        )
+        path = inside(context.folder.path, turn.raw)
+        with whole_file(path) as partial:
+            partial.write_text(text, encoding="utf-8")
+        turn = replace(turn, elapsed_s=elapsed_s, answered=answered, sha256=digest(path))
         try:
             figures = tool.read(text, how.in_flight)
             require_possible(figures, in_flight=how.in_flight, window_s=how.window_s, elapsed_s=elapsed_s)

@@ -14,7 +14,17 @@ from orchestrator.disk import DiskFull, writing
 from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.results import derive
-from orchestrator.results.documents import Damaged, digest, inside, name_in_id, sealed, unsealed, whole_file, write_json
+from orchestrator.results.documents import (
+    ALTERED,
+    Damaged,
+    digest,
+    inside,
+    name_in_id,
+    sealed,
+    unsealed,
+    whole_file,
+    write_json,
+)
 from orchestrator.results.journal import Journal, is_held, try_hold
 from orchestrator.results.manifest import Manifest
 from orchestrator.results.names import JOURNAL, LATEST, MANIFEST, is_run, not_one, run_folders
@@ -274,6 +284,27 @@ class RunFolder:
     def is_in_progress(self) -> bool:
         """Whether a process of this machine writes the run right now."""
         return is_held(self._journal.path)
+
+
+def verify(folder: RunFolder) -> tuple[str, ...]:
+    """Read every file of a run and hold it against what was written down; return the files' paths.
+
+    InvalidMeasurement names the first file that is missing or not as it was written. UsageError while the run is in
+    progress.
+    """
+    if folder.journal_state().state == "running" and folder.is_in_progress:
+        raise UsageError(f"run {folder.id} is still in progress", hint="wait until it has ended")
+    manifest = folder.manifest()
+    folder.manifest_bytes()
+    journal_state = folder.journal_state()
+    begun = tuple(journal_state.begin.get("files", {}))
+    for samples in sorted(journal_state.samples - manifest.files.keys()):
+        raise Damaged(inside(folder.path, samples), "no SHA-256 of it was ever written down")
+    printed = {turn.raw: turn.sha256 for turn in journal_state.turns if turn.sha256}
+    for name, sha256 in {**manifest.files, **printed}.items():
+        if digest(path := inside(folder.path, name)) != sha256:
+            raise Damaged(path, ALTERED)
+    return ("journal.jsonl", "manifest.json", *begun, *manifest.files, *printed)
 
 
 def stored_manifest(folder: Path) -> tuple[Manifest, bytes] | None:
