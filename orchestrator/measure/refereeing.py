@@ -193,7 +193,7 @@ class _Overheard(Launched):
 
 def comes_first(trial: PlannedTrial, context: RunContext) -> bool:
     """Return whether the load generator is first: in every other block, and in one block for every other cell (ABBA)."""
-    return (trial.block + context.places[trial.cell]) % 2 == 1
+    return (trial.block + [*context.cells].index(trial.cell)) % 2 == 1
 
 
 def window_of(cell: Cell) -> int:

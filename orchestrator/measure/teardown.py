@@ -168,7 +168,7 @@ def open_deployment(plan: Plan, intent_log: IntentLog, workspace: Workspace) -> 
         from orchestrator.hosts.provision.deployment import RemoteDeployment  # only who has hosts pays for it
 
         return RemoteDeployment(plan, intent_log, workspace)
-    return LocalDeployment(plan, intent_log, workspace)
+    return LocalDeployment(plan, intent_log)
 
 
 def _ended(workspace: Workspace, run: str, folder: RunFolder | None = None) -> Ending:
