@@ -22,6 +22,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from orchestrator.findings.condition import Condition
 from orchestrator.history import index, keep
 from orchestrator.history.record import CellRecord, Evidence, Filters, RunRecord
 from orchestrator.workspace import Workspace
@@ -116,7 +117,7 @@ def record(number: int, name: str) -> RunRecord:
         passed=20,
         warned=1,
         validity="warned",
-        conditions=(("CPU", "Synthetic 3000"), ("Kernel", "6.1")),
+        conditions=(Condition("CPU", "Synthetic 3000"), Condition("Kernel", "6.1")),
         cells=cells,
     )
 

@@ -55,9 +55,9 @@ def of_part(kind: Kind, place: int) -> str:
 _MOST_DECIMALS = 12  # of a bound beside 1, or beside the other bound
 
 
-def percent(share: float, digits: int = 1) -> str:
+def percent(share: float, digits: int = 1, unit: str = " %") -> str:
     """0.034 as `3.4 %`; whole numbers from ten per cent on."""
-    return f"{share * 100:.{0 if abs(share) >= 0.1 else digits}f} %"
+    return f"{share * 100:.{0 if abs(share) >= 0.1 else digits}f}{unit}"
 
 
 MOST_CHANGE = 9.0

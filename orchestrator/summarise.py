@@ -76,6 +76,7 @@ def _measured(run: RunFolder, manifest: Manifest, plan: Plan) -> MeasuredRun:
         started_at=manifest.started_at,
         ended_at=manifest.ended_at,
         state=manifest.state,
+        shares_machine=manifest.shares_machine,
         warnings=manifest.warnings,
         failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),
         repeat_command=_repeat_command(plan.experiment_path, plan.overrides, verb),

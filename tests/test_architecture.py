@@ -316,6 +316,7 @@ def test_no_module_names_a_language() -> None:
         "orchestrator/evidence/conditions.py: Python",
         "orchestrator/evidence/conditions.py: python",
         "orchestrator/between_runs/environments.py: Python",
+        "orchestrator/findings/condition.py: Python",
         "orchestrator/hosts/probes.py: python",
         "orchestrator/hosts/remote/host.py: python",
     }

@@ -107,7 +107,7 @@ def cut(
     if summary.run.state != "complete":
         raise InvalidMeasurement(f"run {summary.run.id} is {summary.run.state}", hint="make it again")
     invalid = invalid_cells(summary.cells, summary.checks)
-    told = dict(summary.conditions)
+    told = {condition.kind: condition.value for condition in summary.conditions}
     return Kept(
         format=FORMAT,
         name=name,

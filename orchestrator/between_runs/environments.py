@@ -1,25 +1,26 @@
 """Whether two runs were made under the same conditions: what forbids comparing, what forbids a verdict, what is named.
 
-`conditions.conditions` says what a run was made under. Another CPU is another experiment. Another CPU governor may be
+`evidence.conditions` says what a run was made under. Another CPU is another experiment. Another CPU governor may be
 the whole difference without anybody having meant it. Another kernel or library version may be just what somebody wants
 to compare: it is named beside the verdict.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 from orchestrator import quantities
 from orchestrator.between_runs.matching import differing
-from orchestrator.evidence.conditions import PROGRAMS
+from orchestrator.findings.condition import ConditionKind
 from orchestrator.findings.summary import RunSummary
 
-# As `conditions` calls them.
-MUST_AGREE = ("Provider", "CPU", "CPUs", "Machine type", "Machine", "CPU pinning")
-CONFOUND = ("CPU governor", "Virtualisation", "Clock source", "Memory")
-NAMED = ("Kernel", "System", "Python", "orch")
-CODE = "Services"  # the digest of what answered and asked
+Kinds: TypeAlias = tuple[ConditionKind, ...]
+
+MUST_AGREE: Kinds = ("Provider", "CPU", "CPUs", "Machine type", "Machine", "CPU pinning")
+CONFOUND: Kinds = ("CPU governor", "Virtualisation", "Clock source", "Memory")
+NAMED: Kinds = ("Kernel", "System", "Python", "orch")
+_ANY: Kinds = (*MUST_AGREE, *CONFOUND, *NAMED, "Services", "Programs in")
 
 # What the check `noise` counts, and by how much more of a core or of the time makes two runs unlike one another.
 DISTURBANCES = {
@@ -49,9 +50,8 @@ def confounders(new: Made, old: Made) -> list[str]:
 
 def changes(new: Made, old: Made) -> list[str]:
     """Conditions and versions that differ and may be what is being compared."""
-    code = [f"the code of both ends differs ({text})" for text in _conditions(new, old, (CODE,))]
-    names = _programs(new.conditions, old.conditions)
-    programs = [f"what was built differs ({text})" for text in _conditions(new, old, names)]
+    code = [f"the code of both ends differs ({text})" for text in _conditions(new, old, ("Services",))]
+    programs = [f"what was built differs ({text})" for text in _conditions(new, old, ("Programs in",))]
     return [*code, *programs, *_conditions(new, old, NAMED), *_versions(new, old), *_unknown(new, old)]
 
 
@@ -87,19 +87,13 @@ def are_alike(first: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """
     if any("answered_by" in settings for settings in (first.get("settings") or {}).values()):
         return False
-    both = [run.get("conditions", ()) for run in (first, other)]
-    names = (*MUST_AGREE, *CONFOUND, *NAMED, CODE, *_programs(*both))
-    mine, theirs = ({k: v for k, v in conditions if k in names} for conditions in both)
+    mine, theirs = ([each for each in run.get("conditions", ()) if each["kind"] in _ANY] for run in (first, other))
     return mine == theirs and first.get("settings") == other.get("settings")
 
 
-def _conditions(new: Made, old: Made, names: Sequence[str]) -> list[str]:
-    mine, theirs = ({k: v for k, v in run.conditions if k in names} for run in (new, old))
+def _conditions(new: Made, old: Made, kinds: Kinds) -> list[str]:
+    mine, theirs = ({each.title: each.value for each in run.conditions if each.kind in kinds} for run in (new, old))
     return differing(mine, theirs)
-
-
-def _programs(*conditions: Iterable[Sequence[str]]) -> list[str]:
-    return [name for every in conditions for name, _ in every if name.startswith(PROGRAMS)]
 
 
 def _unknown(new: Made, old: Made) -> list[str]:

@@ -61,10 +61,10 @@ def match(new: RunSummary, old: RunSummary) -> tuple[list[tuple[CellSummary, Cel
     return pairs, differences
 
 
-def differing(mine: Factors, theirs: Factors) -> list[str]:
+def differing(mine: Factors, theirs: Factors, missing: str = "none") -> list[str]:
     """`factor: this against that` for each factor that differs."""
     return [
-        f"{name}: {mine.get(name, 'none')} against {theirs.get(name, 'none')}"
+        f"{name}: {mine.get(name, missing)} against {theirs.get(name, missing)}"
         for name in dict.fromkeys((*mine, *theirs))
         if mine.get(name) != theirs.get(name)
     ]

@@ -54,7 +54,7 @@ def equal_runs(to: RunSummary, summaries: Sequence[Mapping[str, Any]], *, withou
 
     One with other fields than this orch writes is equal to none.
     """
-    pattern = json.loads(json.dumps({"conditions": to.conditions, "settings": to.settings}))
+    pattern = json.loads(json.dumps({"conditions": to.conditions, "settings": to.settings}, default=vars))
     left_out = {to.run.id, *without}
     wanted = fingerprint(to.plan)
     alike = [

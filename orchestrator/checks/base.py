@@ -53,20 +53,14 @@ class Finding:
         cls,
         verdict: CheckVerdict,
         kind: str | Sequence[Point],
-        *rest: Any,
         evidence: dict[str, Any] | None = None,
+        *,
         weight: float = 0.0,
         overload: Overload | None = None,
         **values: Any,
     ) -> Self:
         """Return a finding of one point, of this kind and with these values, or of several points."""
         points = (point(kind, **values),) if isinstance(kind, str) else tuple(kind)
-        if rest and isinstance(rest[0], str):  # TODO: the old way
-            action, *rest = rest
-            points = (point("text", text=kind, action=action),)
-        elif isinstance(kind, str) and ("." in kind or " " in kind):
-            points = (point("text", text=kind, action=""),)
-        evidence = rest[0] if rest else evidence
         return cls(verdict, points, evidence or {}, weight, overload)
 
 
@@ -85,14 +79,7 @@ def untroubled(
     """Return all that is wrong, as one finding of this weight, with the action of `lost`; `good` where nothing is wrong."""
     if not troubles:
         return passes(good, evidence, **values)
-    troubles = [t if isinstance(t, Point) else point("text", text=t, action="") for t in troubles]  # TODO: the old way
-    last = point("text", text="", action=lost) if " " in lost else point(lost)
-    return fails((*troubles, last), evidence, weight=weight)
-
-
-def too_few(requests: int, what: str) -> Finding:
-    """Return that a trial has too few requests for what a check looks at."""
-    return cannot_tell("too-few", requests=requests, what=what)
+    return fails((*troubles, point(lost)), evidence, weight=weight)
 
 
 def not_reported(field: str, evidence: dict[str, Any], responder_of: CellEvidence | None = None) -> Finding:

@@ -1,4 +1,4 @@
-"""The conditions of a run: facts that change latencies, as (name, value) lines."""
+"""The conditions of a run: facts that change latencies."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from orchestrator.experiment.model.factors import DRIVER, STORE
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.plan import External, Placement, Plan
 from orchestrator.experiment.plan.topology import limit_of
+from orchestrator.findings.condition import Condition, ConditionKind
 from orchestrator.results.manifest import ProgramsRecord
 from orchestrator.results.turn_times import disturbed
 
-# What of a host's description a reader needs to judge a latency, and their names.
-PROGRAMS = "Programs in "  # and a language: what was built, and with what
-_FACTS = (
+# What of a host's description a reader needs to judge a latency.
+_FACTS: tuple[tuple[str, ConditionKind], ...] = (
     ("cpu", "CPU"),
     ("cpus", "CPUs"),
     ("memory_bytes", "Memory"),
@@ -33,7 +33,7 @@ _FACTS = (
 )
 
 
-def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
+def conditions(run: RunEvidence) -> tuple[Condition, ...]:
     """Return what both ends report, how they were pinned, and the network between them."""
     plan, manifest = run.plan, run.manifest
     repeats = quantities.count(plan.repeats, "block")
@@ -46,32 +46,33 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
     pinning = "; ".join(own) or _PINNING[plan.pin]
     if given and plan.pin != "off":
         pinning = f"{pinning}, where orch starts both"
-    lines = [("Provider", plan.provider), ("CPU pinning", pinning)]
-    lines += [(f"Not started by orch: {label}", _known_of(external)) for label, external in given.items()]
+    lines = [Condition("Provider", plan.provider), Condition("CPU pinning", pinning)]
+    lines += [Condition("Not started by orch:", _known_of(external), label) for label, external in given.items()]
     if plan.machine:
         limit = limit_of(plan.provider, plan.machine)
-        lines.append(("Machine", f"{quantities.of_cores(limit.cores)}: {plan.machine}" if limit else plan.machine))
+        machine = f"{quantities.of_cores(limit.cores)}: {plan.machine}" if limit else plan.machine
+        lines.append(Condition("Machine", machine))
     for placement in plan.placements:
         ends = f"{placement.from_zone} to {placement.to_zone}" if placement.from_zone else _ends(plan, placement)
         distance = f", wanted RTT {placement.link.rtt_ms:g} ms" if placement.link.rtt_ms is not None else ""
-        lines.append((f"Placement {placement.name}", f"{ends}{distance}"))
-    for key, title in _FACTS:
+        lines.append(Condition("Placement", f"{ends}{distance}", placement.name))
+    for key, kind in _FACTS:
         values = {
             name: value for name, facts in manifest.hosts.items() if (value := getattr(facts, key)) not in (None, "")
         }
         if values:
-            lines.append((title, _each_once(key, values)))
+            lines.append(Condition(kind, _each_once(key, values)))
     lines += [
         *_databases(run),
         *_programs(manifest.programs),
         *_turns(run),
-        ("Repeats", f"{repeats} in balanced random order, seed {plan.seed}"),
-        ("orch", manifest.orch_version),
+        Condition("Repeats", f"{repeats} in balanced random order, seed {plan.seed}"),
+        Condition("orch", manifest.orch_version),
     ]
     return tuple(lines)
 
 
-def _turns(run: RunEvidence) -> Iterator[tuple[str, str]]:
+def _turns(run: RunEvidence) -> Iterator[Condition]:
     in_turns = [(cell.cell, trial.record) for cell in run.cells for trial in cell.trials if trial.record.turns]
     records = [record for _, record in in_turns]
     taken = [turns for cell, record in in_turns if (turns := record.fitted_turns or cell.turns)]
@@ -84,10 +85,10 @@ def _turns(run: RunEvidence) -> Iterator[tuple[str, str]]:
     reasons = f" ({'; '.join(run.plan.without_turns)})" if run.plan.without_turns else ""
     rest = f"; {quantities.count(alone, 'cell')} without{reasons}" if alone else ""
     each = quantities.each_turn((turns.length_s, turns.requests) for turns in taken)
-    yield "Turns", f"{each} each, {every:,} in all, {spoilt}{rest}"
+    yield Condition("Turns", f"{each} each, {every:,} in all, {spoilt}{rest}")
 
 
-def _programs(every: Mapping[str, ProgramsRecord]) -> Iterator[tuple[str, str]]:
+def _programs(every: Mapping[str, ProgramsRecord]) -> Iterator[Condition]:
     for programs in every.values():
         facts = [in_words(programs.toolchain, programs.source)] if programs.source else []
         runtimes = {
@@ -96,7 +97,7 @@ def _programs(every: Mapping[str, ProgramsRecord]) -> Iterator[tuple[str, str]]:
         }
         if runtimes:
             facts.append(f"run by {_each_once('runtimes', runtimes)}")
-        yield f"{PROGRAMS}{programs.title}", "; ".join(facts)
+        yield Condition("Programs in", "; ".join(facts), programs.title)
 
 
 _PINNING = {
@@ -156,10 +157,10 @@ def settings(run: RunEvidence) -> dict[str, dict[str, Any]]:
     return by_label
 
 
-def _databases(run: RunEvidence) -> Iterator[tuple[str, str]]:
+def _databases(run: RunEvidence) -> Iterator[Condition]:
     databases = [
         trial.record.ready.settings for cell in run.cells for trial in cell.trials if trial.record.ready is not None
     ]
     names = {" by ".join(each[name] for name in (STORE, DRIVER) if name in each) for each in databases if STORE in each}
     if names:
-        yield "Databases", "; ".join(sorted(names))
+        yield Condition("Databases", "; ".join(sorted(names)))

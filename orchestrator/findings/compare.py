@@ -180,7 +180,7 @@ def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSu
         cell=cell,
         reference=reference,
         comparison=comparison,
-        settings=tuple((*side.place, side.call) for side in sides),
+        settings=(pair.cell.setting, pair.reference.setting),
         censored=censored,
         held_up=held_up,
         held_up_reference=held_up_reference,

@@ -8,7 +8,7 @@ from itertools import combinations
 from math import log
 
 from orchestrator.experiment.model.factor import Value
-from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL
+from orchestrator.experiment.model.factors import BY_NAME, FETCH, OF_THE_CALL
 from orchestrator.findings.block_values import by_block
 from orchestrator.findings.ranking import Ranking
 from orchestrator.findings.summary import CellSummary
@@ -17,7 +17,8 @@ from orchestrator.statistics.equivalence import is_within
 from orchestrator.statistics.intervals import FEWEST_BLOCKS, LogMean, holm_levels, log_mean
 
 OF_THE_MEASUREMENT = ("processes", "requesters", "read_rate")  # nothing that a service chooses
-_CHOICES = (*(f.name for f in OF_THE_CALL if f.name not in OF_THE_MEASUREMENT), "responder", "client")
+# `fetch` makes other calls, which is other work.
+_CHOICES = (*(f.name for f in OF_THE_CALL if f.name not in (*OF_THE_MEASUREMENT, FETCH)), "responder", "client")
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def _apart_from(name: str, cell: CellSummary) -> tuple[object, ...]:
     free = (name, *BY_NAME[name].varies_with)
     factors = tuple((key, value) for key, value in sorted(cell.factors.items()) if key not in free)
     stack = None if BY_NAME[name].belongs_to == "stack" else cell.stack
-    return (cell.operation, cell.placement, cell.labels.load, cell.kind, stack, factors)
+    return (cell.operation, cell.placement, cell.kind, stack, factors)
 
 
 def _effect(name: str, cell: CellSummary, other: CellSummary) -> tuple[Effect, LogMean] | None:

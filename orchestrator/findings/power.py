@@ -30,7 +30,6 @@ import numpy.typing as npt
 from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import Comparison
-from orchestrator.results.manifest import SHARED
 from orchestrator.statistics.intervals import ALPHA, FEWEST_BLOCKS, LEAST_SHARE, most_lent, t_quantile
 
 POWER = 0.8
@@ -184,7 +183,7 @@ def planned_comparisons(plan: Plan) -> int:
 
 
 def _spread(plan: Plan, history: Sequence[dict[str, Any]]) -> tuple[float, str | None]:
-    alone = [run for run in history if SHARED not in run["run"]["warnings"]]
+    alone = [run for run in history if not run["run"]["shares_machine"]]
     same = [run for run in alone if run["run"]["name"] == plan.name]
     work = plan.provider, {cell.kind for cell in plan.cells}
     plans = [(run, run.get("plan") or {}) for run in alone]

@@ -255,11 +255,6 @@ class CellSummary:
         return of_the_call(self.factors)
 
     @property
-    def place(self) -> tuple[object, ...]:
-        """The operation, placement and load, which compared cells have in common."""
-        return (self.operation, self.placement, self.labels.load, self.factors["concurrency"])
-
-    @property
     def setting(self) -> str:
         """The operation, placement, call and load in few words: a name for what compared cells have in common."""
         return ", ".join((self.labels.operation, self.labels.placement, *short(self.factors), self.labels.load))
@@ -359,6 +354,7 @@ class MeasuredRun:
     started_at: str
     ended_at: str | None
     state: str
+    shares_machine: bool = False  # with another measurement, which disturbs both
     warnings: tuple[str, ...]  # while it was made, as its manifest has them
     failed_trials: tuple[dict[str, Any], ...]
     repeat_command: str

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 from orchestrator.findings.check_result import CheckResult
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
-from orchestrator.results.manifest import SHARED
 from orchestrator.statistics.terms import ReasonKind, because
 
 
@@ -64,7 +63,7 @@ LIMITS: Mapping[str, float] = {
 
 @dataclass(frozen=True)
 class Disturbance:
-    """A counter above its limit, by its name, and the most that it was: CPUs, or a share of the time; or `SHARED`."""
+    """A counter above its limit, by its name, and the most that it was: CPUs, or a share of the time; or `shared`."""
 
     kind: str
     most: float = 0.0
@@ -73,7 +72,7 @@ class Disturbance:
 def disturbances(summary: RunSummary, compared: Container[str | None]) -> tuple[Disturbance, ...]:
     """Return what was loud in a third of the trials of a compared cell: a single trial makes no interval wide."""
     seen = [check.evidence for check in summary.checks if check.name == "noise" and check.cell in compared]
-    loud = [Disturbance(SHARED)] if SHARED in summary.run.warnings else []
+    loud = [Disturbance("shared")] if summary.run.shares_machine else []
     for kind, limit in LIMITS.items():
         often = [evidence for evidence in seen if evidence.get("in_a_third", {}).get(kind, 0.0) > limit]
         most = max((evidence.get(kind) or 0.0 for evidence in often), default=0.0)

@@ -22,10 +22,11 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.types import TypeEngine
 
 from orchestrator.disk import whole_file
+from orchestrator.findings.condition import Condition
 from orchestrator.history.record import RUNNING, CellRecord, Evidence, Filters, Listed, RunRecord, Seen
 from orchestrator.results.journal import is_held
 
-VERSION = 7
+VERSION = 8
 _WAIT_S = 10  # for another orch that is writing
 _MOST_WORDS = 8  # of a search
 
@@ -199,7 +200,8 @@ class Index:
         cells: dict[str, list[Seen]] = {}
         for row in self._all(query):
             cell = _record(CellRecord, row, evidence=Evidence(**_frozen(row["evidence"])))
-            cells.setdefault(cell.measures, []).append(_record(Seen, row, cell=cell))
+            conditions = tuple(Condition(**condition) for condition in row["conditions"])
+            cells.setdefault(cell.measures, []).append(_record(Seen, row, cell=cell, conditions=conditions))
         return cells
 
     def _insert(self, table: Any, values: list[dict[str, Any]]) -> None:

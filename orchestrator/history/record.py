@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from orchestrator.findings.condition import Condition
 from orchestrator.statistics.terms import Interval
 
 Validity: TypeAlias = Literal["valid", "warned", "invalid", "not judged"]
@@ -81,7 +82,7 @@ class RunRecord(RunFacts):
     """A run as it enters the index; `conditions` and `settings` are those of its summary."""
 
     manifest_sha256: str = ""
-    conditions: tuple[tuple[str, str], ...] = ()
+    conditions: tuple[Condition, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
     cells: tuple[CellRecord, ...] = ()
 
@@ -116,6 +117,6 @@ class Seen:
     run: str
     started: str
     state: str
-    conditions: tuple[tuple[str, str], ...]
+    conditions: tuple[Condition, ...]
     settings: dict[str, Any]
     cell: CellRecord

@@ -20,6 +20,7 @@ import numpy as np
 from orchestrator import quantities
 from orchestrator.between_runs import environments, run_statistics
 from orchestrator.between_runs.changes import Change
+from orchestrator.between_runs.matching import differing
 from orchestrator.between_runs.run_statistics import Difference, FloorMove
 from orchestrator.findings.compare import Statistic
 from orchestrator.history.record import RUNNING, Seen
@@ -97,7 +98,7 @@ def trend(seen: Sequence[Seen], statistic: Statistic = "median") -> Trend:
         label=newest.label,
         statistic=statistic,
         points=tuple(_point(run, statistic, lines.index(_line(run)), facts[run.run]) for run in seen),
-        environments=tuple(_against(line, lines[0]) for line in lines),
+        environments=tuple(tuple(differing(line, lines[0], missing="not known")) for line in lines),
     )
 
 
@@ -147,16 +148,8 @@ def _unusable(seen: Seen, statistic: Statistic) -> str:
 
 
 def _line(seen: Seen) -> dict[str, str]:
-    names = (*environments.MUST_AGREE, *environments.CONFOUND)
-    return {name: value for name, value in seen.conditions if name in names}
-
-
-def _against(line: dict[str, str], first: dict[str, str]) -> tuple[str, ...]:
-    return tuple(
-        f"{name}: {line.get(name, 'not known')} against {first.get(name, 'not known')}"
-        for name in dict.fromkeys((*first, *line))
-        if line.get(name) != first.get(name)
-    )
+    kinds = (*environments.MUST_AGREE, *environments.CONFOUND)
+    return {each.kind: each.value for each in seen.conditions if each.kind in kinds}
 
 
 def _moves(new: Sequence[Seen], old: Sequence[Seen]) -> Iterator[FloorMove]:

@@ -35,7 +35,7 @@ from orchestrator.measure.smoke import programs_record, refuse_changes, smoke
 from orchestrator.measure.teardown import open_deployment
 from orchestrator.referee.generators import Found, usable
 from orchestrator.results.folder import RunFolder
-from orchestrator.results.manifest import SHARED, RefereeRecord
+from orchestrator.results.manifest import RefereeRecord
 from orchestrator.workspace import Workspace, private_beside
 from services.python.contract.lines import Schema
 
@@ -186,7 +186,8 @@ def _run(
 
 def _is_untouched(folder: RunFolder) -> bool:
     """Whether the run ended before it had made or started anything."""
-    return not {event["event"] for event in folder.events()} - {"begin", "referee", SESSION, "stage", "warning", "end"}
+    before = {"begin", "referee", SESSION, "stage", "warning", "shares-machine", "end"}
+    return {event["event"] for event in folder.events()} <= before
 
 
 def _conditions(hosts: Mapping[str, Any], programs: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -229,8 +230,11 @@ class Run:
         steps = {name: getattr(self, f"_{name}") for name in names}
         self._context.listener.progress(f"run {self._folder.path}")
         self._context.interrupts.allow(self._context.plan.limits.wall_s)
-        if self._part.other:
-            self._context.warn(SHARED, self._part.other)
+        if self._part.other and not self._folder.journal_state().shares_machine:
+            from orchestrator.wording.notes import SHARED
+
+            self._folder.append({"event": "shares-machine"})
+            self._context.listener.warning(f"{SHARED}: {self._part.other}")
         for notice in announcements(self._context.plan):
             self._context.listener.progress(notice)
         try:

@@ -38,6 +38,7 @@ class JournalState:
     files: dict[str, str] = field(default_factory=dict)
     medians: dict[tuple[int, int], float] = field(default_factory=dict)  # ns, by a trial's index and attempt
     warnings: list[str] = field(default_factory=list)
+    shares_machine: bool = False
     differences: tuple[ReplyDifference, ...] = ()
     decisions: dict[int, DecisionRecord] = field(default_factory=dict)  # by how many blocks there were
     referee: RefereeRecord | None = None
@@ -104,6 +105,8 @@ class JournalState:
             case "warning":
                 if event["text"] not in self.warnings:
                     self.warnings.append(event["text"])
+            case "shares-machine":
+                self.shares_machine = True
             case "end":
                 self.state, self.ended_at = event["state"], event["at"]
 
@@ -151,6 +154,7 @@ def manifest(
         files={path: digest for path, digest in sorted(journal_state.files.items()) if path in counted},
         journal=journal,
         warnings=tuple(journal_state.warnings),
+        shares_machine=journal_state.shares_machine,
         programs=journal_state.programs,
         referee=journal_state.referee,
         turns=tuple(map(shareable.turn, journal_state.turns)) if journal_state.referee else (),

@@ -33,8 +33,6 @@ from services.python.contract.strict import decode
 
 SCHEMA_VERSION = 1
 
-SHARED = "shared the machine with another measurement, which disturbs both"
-"""The warning of a run that was not alone on its machine."""
 REPEATED = "block {} was interrupted and repeated; its earlier trials do not count"
 """The warning of a run that made a block again; with the block's number, from one."""
 
@@ -284,6 +282,7 @@ class Manifest:
     files: dict[str, str]  # sha256 by path below the run folder
     journal: str = ""  # the journal's chain where this was derived from it
     warnings: tuple[str, ...] = ()  # conditions a reader must know: no pinning, no ping, ...
+    shares_machine: bool = False  # with another measurement, which disturbs both
     programs: dict[str, ProgramsRecord] = field(default_factory=dict)  # that were built, by language
     referee: RefereeRecord | None = None  # of a run that `orch run --referee` made
     turns: tuple[TurnRecord, ...] = ()

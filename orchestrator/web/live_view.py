@@ -22,12 +22,13 @@ from orchestrator.results.folder import RunFolder
 from orchestrator.results.journal import Tail
 from orchestrator.results.manifest import TrialRecord
 from orchestrator.results.names import JOURNAL
+from orchestrator.wording.notes import recorded
 
 State = Literal["running", "stopping", "complete", "interrupted", "killed", "gone", "unreadable"]
 
 LOOK_S = 1.0
 """The journal is read at most once in so many seconds, whatever the number of viewers."""
-_TAKEN = {"begin", "resume", "block", "block-end", "trial", "warning", "end"}
+_TAKEN = {"begin", "resume", "block", "block-end", "trial", "warning", "shares-machine", "end"}
 _MS_PER_NS = 1e-6
 
 
@@ -119,7 +120,7 @@ class Reader:
             question=self._plan.question,
             progress=shown(self._folder.id, self._plan, self._journal, self._steps, self._clock),
             rows=tuple(self._rows(self._plan)),
-            warnings=tuple(self._journal.warnings),
+            warnings=recorded(self._journal),
         )
 
     def _rows(self, plan: Plan) -> Iterator[Row]:

@@ -247,7 +247,7 @@ def checks_line(checks: Sequence[CheckResult]) -> str:
 
 
 def _parts(summary: RunSummary) -> Iterator[str]:
-    known = dict(summary.conditions)
+    known: dict[str, str] = {each.kind: each.value for each in summary.conditions}
     machine = " ".join(filter(None, (known.get("CPUs", "") and f"{known['CPUs']} CPUs", known.get("CPU", ""))))
     virtual = known.get("Virtualisation", "")
     yield f"{machine} ({virtual.split(',')[0]})" if machine and virtual else machine

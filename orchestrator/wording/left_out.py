@@ -12,7 +12,6 @@ from orchestrator.findings.check_result import CheckResult, CheckVerdict, Overlo
 from orchestrator.findings.ranking import Ranking
 from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.findings.validity import Disturbance
-from orchestrator.results.manifest import SHARED
 from orchestrator.statistics.terms import ReasonKind
 from orchestrator.wording.phrasing import fitting, some
 
@@ -21,7 +20,7 @@ _MOST_NAMED = 3
 _UNITS = {"stream": "events/s", "task": "tasks/s"}  # everything else is requests
 _DECIDED = {"faster", "slower", "tie"}
 _LOUD: Mapping[str, str] = {
-    SHARED: "shared with another measurement",
+    "shared": "shared with another measurement",
     "steal": "the hypervisor took up to {cpus} CPUs away",
     "foreign": "other programs used up to {cpus} CPUs",
     "throttled": "a CPU quota stopped it for up to {share} of the time",

@@ -8,7 +8,7 @@ from typing import Any
 from orchestrator.experiment.plan.contrasts import address_of, externals_by_label
 from orchestrator.experiment.plan.own import own_json
 from orchestrator.experiment.plan.plan import Stack
-from orchestrator.findings.summary import RunSummary
+from orchestrator.findings.summary import MeasuredRun, RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.distance import words as distance
 from orchestrator.questions.distance.find import QUESTION as DISTANCE
@@ -17,9 +17,12 @@ from orchestrator.questions.languages.find import QUESTION as LANGUAGES
 from orchestrator.questions.languages.words import sentence as of_languages
 from orchestrator.questions.sameness import words as sameness
 from orchestrator.questions.sameness.find import QUESTION as SAMENESS
+from orchestrator.results.derive import JournalState
 from orchestrator.shapes import decode
 from orchestrator.wording import other_questions
 from orchestrator.wording.grounds import crossings
+
+SHARED = "shared the machine with another measurement, which disturbs both"
 
 
 def notes(summary: RunSummary) -> tuple[str, ...]:
@@ -41,7 +44,12 @@ def warnings(summary: RunSummary) -> tuple[str, ...]:
     """Return what was warned of while the run was made, and the links that were not as configured, a sentence each."""
     off = (link for link in DISTANCE.of(summary) if link.why_not and link.measured is not None)
     links = (f"The link of {link.placement} was not as configured: {distance.clause(link)}." for link in off)
-    return (*summary.run.warnings, *links)
+    return (*recorded(summary.run), *links)
+
+
+def recorded(run: MeasuredRun | JournalState) -> tuple[str, ...]:
+    """Return what was warned of while a run is made, or was."""
+    return (*([SHARED] if run.shares_machine else []), *run.warnings)
 
 
 def _work(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

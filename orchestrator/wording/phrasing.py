@@ -44,8 +44,7 @@ class Scale:
 
     def number(self, milliseconds: float) -> str:
         """The number alone; never a zero with a sign."""
-        shown = quantities.number(milliseconds * self.per_ms, self.decimals)
-        return shown.removeprefix("-") if not shown.strip("-0.,") else shown
+        return quantities.number(round(milliseconds * self.per_ms, self.decimals) or 0.0, self.decimals)
 
     def text(self, milliseconds: float) -> str:
         """The number with its unit."""

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from orchestrator.findings.condition import Condition
 from orchestrator.findings.summary import RunSummary
 from orchestrator.results.documents import write_json
 from orchestrator.summarise import summarise
@@ -88,10 +89,12 @@ def slower(by: float, *, noise: float = 0.0) -> Callable[[RunSummary], RunSummar
 
 
 def under(**conditions: str) -> Callable[[RunSummary], RunSummary]:
-    """A change of conditions, by their names (`CPU_governor` for `CPU governor`)."""
-    told = {name.replace("_", " "): value for name, value in conditions.items()}
+    """A change of conditions, by their kinds (`CPU_governor` for `CPU governor`)."""
+    others = tuple(Condition(name.replace("_", " "), value) for name, value in conditions.items())
+    kinds = {condition.kind for condition in others}
 
     def change(summary: RunSummary) -> RunSummary:
-        return replace(summary, conditions=tuple({**dict(summary.conditions), **told}.items()))
+        kept = (condition for condition in summary.conditions if condition.kind not in kinds)
+        return replace(summary, conditions=(*kept, *others))
 
     return change

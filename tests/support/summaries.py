@@ -12,6 +12,7 @@ import numpy as np
 
 from orchestrator.experiment.model.factors import DEFAULTS
 from orchestrator.findings.check_result import CheckResult, Point
+from orchestrator.findings.condition import Condition
 from orchestrator.findings.summary import (
     CellSummary,
     Comparison,
@@ -86,12 +87,11 @@ def a_run(
             manifest_sha256="9f" * 32,
         ),
         conditions=(
-            ("CPU", "2 × Example CPU at 2.4 GHz, governor performance"),
-            ("Kernel", "Linux 6.1.0"),
-            ("Pinning", "responder on CPU 0, requester on CPU 1"),
-            ("Provider", "local: both ends on this machine"),
-            ("Link", "loopback"),
-            ("Ping", "unprivileged ICMP socket"),
+            Condition("CPU", "2 × Example CPU at 2.4 GHz, governor performance"),
+            Condition("Kernel", "Linux 6.1.0"),
+            Condition("CPU pinning", "responder on CPU 0, requester on CPU 1"),
+            Condition("Provider", "local: both ends on this machine"),
+            Condition("Placement", "loopback", "local"),
         ),
         cells=tuple(cells),
         floors=tuple(floors),
@@ -122,10 +122,13 @@ def failed_run() -> RunSummary:
         evidence={"fastest_ms": 0.012, "ping_minimum_ms": 0.031},
         points=(
             Point(
-                kind="text",
+                kind="impossible",
                 values={
-                    "text": "The fastest reply came sooner than a ping can: 0.012 ms against 0.031 ms.",
-                    "action": "Look where the timer stops; it must be after the reply is decoded.",
+                    "work": "call",
+                    "quickest_ns": 12_000,
+                    "bound": "ping",
+                    "least_ns": 31_000,
+                    "uncertain_ns": 2_000,
                 },
             ),
         ),
@@ -320,14 +323,6 @@ def _checks(cell: str) -> tuple[CheckResult, ...]:
             severity="serious",
             cell=cell,
             evidence={"rtt_ms": 0.045},
-            points=(
-                Point(
-                    kind="text",
-                    values={
-                        "text": "Below 1 ms of round trip the number of round trips is undetermined.",
-                        "action": "Add a placement with distance.",
-                    },
-                ),
-            ),
+            points=(Point(kind="no-ping"),),
         ),
     )

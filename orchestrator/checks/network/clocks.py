@@ -13,7 +13,6 @@ from math import inf
 
 import numpy as np
 
-from orchestrator import quantities
 from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, fails, passes
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.statistics.quantiles import quantile
@@ -63,30 +62,17 @@ def _stamps(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Stamps) 
         "backwards": seen.backwards,
     }
     if seen.backwards and cell.cell.kind != "stream":
-        return fails(
-            f"{quantities.count(seen.backwards, 'reply was', 'replies were')} received before the request was sent.",
-            "Time requests with one monotonic clock (CLOCK_MONOTONIC), not with the wall clock.",
-            evidence,
-        )
+        return fails("backwards", evidence)
     first, last = part.done.anchor, part.done.anchor_end
     begin_ns, end_ns = first.monotonic_ns if first else -inf, last.monotonic_ns if last else inf
     is_between = begin_ns - _ANCHOR_NS <= seen.first_ns <= seen.last_ns <= end_ns + _ANCHOR_NS
     if first and last and not is_between:
-        return fails(
-            "Timestamps lie outside the clock anchors that the requester reported: they are another clock's.",
-            "Take every timestamp from the monotonic clock; a CPU-time clock, for example, stops while waiting.",
-            {**evidence, "first_ns": seen.first_ns, "last_ns": seen.last_ns, "anchors_ns": [begin_ns, end_ns]},
-        )
+        seen_ns = {"first_ns": seen.first_ns, "last_ns": seen.last_ns, "anchors_ns": [begin_ns, end_ns]}
+        return fails("another-clock", evidence | seen_ns)
     share = step_ns / seen.median_ns if seen.median_ns > 0 else 1.0
-    measured = f"The clock advances in steps of {quantities.ns(step_ns)}, {quantities.percent(share, 4)} of the median"
     if share > _WARN:
-        return Finding.of(
-            "fail" if share > _FAIL else "warn",
-            f"{measured}.",
-            "Use a clock with nanosecond resolution, or measure operations that take longer.",
-            evidence,
-        )
-    return passes(f"{measured}.", evidence)
+        return Finding.of("fail" if share > _FAIL else "warn", "coarse", evidence, share=share)
+    return passes("fine", evidence, share=share)
 
 
 NAME = "clocks"

@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from orchestrator import quantities
-from orchestrator.checks.base import CALLS, Check, Finding, fails, not_reported, passes
+from orchestrator.checks.base import CALLS, Check, Finding, fails, not_reported, passes, warns
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.findings.trial_values import COUNTED_BY
 from orchestrator.statistics.quantiles import distinct
@@ -91,14 +90,8 @@ def _per_request(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Car
     fewest = min(n for n in (opened, carried) if n is not None)
     few_peers = peers is not None and peers < _FEWEST * _ports_of(cell, trial)
     if fewest < requests or few_peers:
-        met = f", the responder saw {quantities.count(peers, 'peer')}" if peers is not None else ""
-        return fails(
-            f"{quantities.count(requests, 'request')} used {quantities.count(fewest, 'connection')}{met}: not one for "
-            "each.",
-            "Turn off the client's connection pool, or declare `connection: reuse`.",
-            evidence,
-        )
-    return _counted(cell, evidence, f"{quantities.count(requests, 'request')}, a connection for each", peers)
+        return fails("pooled" if peers is None else "pooled-by-both-counts", evidence, fewest=fewest)
+    return _counted(cell, evidence, "one-for-each")
 
 
 def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:
@@ -125,32 +118,15 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
     if extra > 0:
         external = cell.stack.external  # whose call may end with a number of events, and not with the stream
         leaves = external is not None and any(call.get("events") for call in external.each_call)
-        return Finding.of(
-            "fail" if many and not leaves else "warn",
-            f"{quantities.count(extra, 'extra connection')} in {quantities.count(among, 'request')} "
-            f"({quantities.percent(share)}), beyond the declared "
-            f"{quantities.count(declared, 'connection')} kept open.",
-            "Each call leaves its stream at `events`, which ends the connection, and opens the next one: compare it "
-            "with `connection: per-request`, or leave `events` out."
-            if leaves
-            else "Find out whether the responder or a device on the path closes connections, or the client opens "
-            "its own: these are not latencies of kept connections.",
-            evidence,
-            weight=extra,
-        )
+        finds = fails if many and not leaves else warns
+        kind = "extra-at-events" if leaves else "extra"
+        return finds(kind, evidence, weight=extra, extra=extra, among=among, share=share)
     unused = declared - seen.used
     is_kept = not cell.operation.mix  # an operation with a small share leaves its connection idle
     if is_kept and unused > 0 and not cell.is_open_loop and requests >= _EACH_HAS_CARRIED * declared:
-        return Finding.of(
-            "fail" if unused > max(_FEW_UNUSED * declared, _ALWAYS_ALLOWED) else "warn",
-            f"{quantities.count(requests, 'request')} used {quantities.count(seen.used, 'connection')} of the "
-            f"{declared:,} declared.",
-            "Find out whether the client shares connections among its requests in flight.",
-            evidence | {"used": seen.used},
-            weight=unused,
-        )
-    measured = f"{quantities.count(requests, 'request')} over {quantities.count(carried, 'kept connection')}"
-    return _counted(cell, evidence, measured, peers)
+        finds = fails if unused > max(_FEW_UNUSED * declared, _ALWAYS_ALLOWED) else warns
+        return finds("shared", evidence | {"used": seen.used}, weight=unused)
+    return _counted(cell, evidence, "kept")
 
 
 def _missing_peers(cell: CellEvidence, trial: TrialEvidence) -> tuple[int, Finding] | None:
@@ -164,20 +140,13 @@ def _missing_peers(cell: CellEvidence, trial: TrialEvidence) -> tuple[int, Findi
     # So many may have a port of the checks' again: one more in some trials, but not in most.
     again = cell.check_requests * len(trial.parts) * sum(part.connections for part in trial.parts) / _PORTS
     by_chance = int(again + 4 * math.sqrt(again))
-    finding = fails(
-        f"{quantities.count(carried, 'connection')} by the requester's count and {of_the_check} of the check, "
-        f"and the responder saw {quantities.count(peers, 'peer')}: the library used fewer.",
-        "Find out whether the client's library puts several channels, or requests in flight, on one connection.",
-        {"trial": trial.record.index, "policy": "reuse", "carried_by": carried, "peers": peers},
-        weight=short,
-    )
+    evidence = {"trial": trial.record.index, "policy": "reuse", "carried_by": carried, "peers": peers}
+    finding = fails("fewer-by-responder", evidence, weight=short, of_the_check=of_the_check)
     return short - by_chance, finding
 
 
-def _counted(cell: CellEvidence, evidence: dict[str, object], measured: str, peers: int | None) -> Finding:
-    if peers is None:
-        return not_reported("peers", evidence, cell)
-    return passes(f"{measured}; the responder saw {peers:,} peers.", evidence)
+def _counted(cell: CellEvidence, evidence: dict[str, object], kind: str) -> Finding:
+    return not_reported("peers", evidence, cell) if evidence["peers"] is None else passes(kind, evidence)
 
 
 NAME = COUNTED_BY

@@ -22,19 +22,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from orchestrator import quantities
-from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, in_most, passes
+from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, in_most, passes, point
 from orchestrator.evidence.run_evidence import BaselineReading, CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.experiment.model.factors import is_in_pieces
 
 INITIAL_WINDOW_BYTES = 10 * 1448  # RFC 6928, with the usual segment of an Ethernet path
 _EXCHANGE, _MIN_RTT = "tcp exchange", "TCP_INFO min_rtt"
-
-_ACTION = (
-    "Do not publish this cell. Find out where the timer stops and who answers (raw timings are in samples/), then "
-    "measure again."
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,11 +64,7 @@ def judge(cell: CellEvidence) -> list[Finding]:
     """Each trial's fastest call against every bound that was measured beside it."""
     findings = list(_findings(cell))
     if not findings:
-        without = "No ping, socket round trip or tcp floor was measured with this cell."
-        if cell.is_external:
-            ping = "who answers a ping to the address of a service that is not ours is not known"
-            without = f"No socket round trip was measured with this cell, and {ping}."
-        return [cannot_tell(without, "See the run's warnings for the reason.")]
+        return [cannot_tell("no-bound-of-own-service" if cell.is_external else "no-bound")]
     exact = [finding for bound, finding in findings if bound.name == _MIN_RTT]
     beside = [finding for bound, finding in findings if bound.name != _MIN_RTT]
     return sorted([*exact, *in_most(beside, len(cell.trials))], key=lambda finding: -finding.evidence["shortfall"])
@@ -121,22 +112,22 @@ def _disagreement(readings: Sequence[BaselineReading]) -> float:
 def _why_no_bound(cell: CellEvidence, echoes: Sequence[BaselineReading]) -> str | None:
     """Why an exchange of the same bodies may have taken longer than a call must; None where it may not."""
     if cell.cell.load.concurrency > 1:
-        return "with several requests in flight no CPU has to be woken, unlike for the exchange"
+        return "several-in-flight"
     if not cell.is_pinned:
-        return "the two ends are not pinned, so the exchange may have had to wake a CPU"
+        return "not-pinned"
     largest = max(max(reading.record.send_bytes, reading.record.receive_bytes) for reading in echoes)
     if cell.cell.is_over_quic and largest > INITIAL_WINDOW_BYTES:
-        return "it is TCP's, and QUIC has windows of its own, which let through more at first"
+        return "over-quic"
     if largest <= INITIAL_WINDOW_BYTES or all(reading.record.opened for reading in echoes):
         return None
     if cell.cell.connection == "per-request":
-        return "TCP estimates its sending rate for each new connection"
-    return "no larger exchange had grown its connection's window, so TCP itself may have limited it"
+        return "new-connection"
+    return "narrow-window"
 
 
 def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound, *, is_far: bool) -> Finding:
     shortfall_ns = bound.least_ns - quickest_ns
-    evidence = {
+    evidence: dict[str, Any] = {
         "trial": trial.record.index,
         "quickest_ms": quickest_ns / 1e6,
         "bound": bound.label,
@@ -145,33 +136,19 @@ def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound, *, is_far: b
         "shortfall": shortfall_ns / bound.least_ns,
     }
     work = "call" if bound.calls == 1 else "task"
-    took = f"the fastest {work} took {quantities.ns(quickest_ns)}"
-    numbers = f"{took}, the {bound.label} {quantities.ns(bound.least_ns)}"
+    numbers: dict[str, Any] = {"work": work, "quickest_ns": quickest_ns, "least_ns": bound.least_ns}
     if bound.why_not is not None and shortfall_ns > 0:
         # On one machine this happens every day; over a distance it makes the share above the floor meaningless.
-        return Finding.of(
-            "cannot tell" if is_far and shortfall_ns > bound.uncertain_ns else "pass",
-            f"Below the {bound.label}, which is not a lower bound here: {numbers}; {bound.why_not}.",
-            "Compare this cell with the ping, not with the tcp floor." if is_far else "Nothing to do.",
-            {**evidence, "why_no_bound": bound.why_not},
-        )
+        finds = cannot_tell if is_far and shortfall_ns > bound.uncertain_ns else passes
+        points = point("below", **numbers), point(bound.why_not)
+        return finds(points, {**evidence, "why_no_bound": bound.why_not})
     if shortfall_ns > bound.uncertain_ns:
-        return fails(
-            f"Impossible: {numbers}, with an uncertainty of no more than {quantities.ns(bound.uncertain_ns)}.",
-            _ACTION,
-            evidence,
-            weight=shortfall_ns / bound.least_ns,
-        )
+        return fails("impossible", evidence, weight=evidence["shortfall"], uncertain_ns=bound.uncertain_ns, **numbers)
     if shortfall_ns > 0 and bound.name == _EXCHANGE:
-        why = "is less certain than that" if is_far else "may be mostly the time to wake a CPU"
-        return passes(f"At the floor, not above it: {numbers}, which {why}.", evidence)
+        return passes("at-uncertain-floor" if is_far else "at-floor", evidence, **numbers)
     if shortfall_ns > 0:
-        return cannot_tell(
-            f"Close to the floor: {numbers}, a difference within the uncertainty of that baseline.",
-            "Measure on Linux, where the socket's own round trip is a better bound.",
-            evidence,
-        )
-    return passes(f"Above the floor: {numbers}.", evidence)
+        return cannot_tell("close", evidence, **numbers)
+    return passes("above", evidence, **numbers)
 
 
 NAME = "floor"

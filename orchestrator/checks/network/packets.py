@@ -1,35 +1,50 @@
-"""lost packets: what TCP had to send again, for which no protocol is to blame.
+"""goodput: no more bytes per second than the link can carry; lost packets: what TCP had to send again.
 
-The requester's connections count their own (TCP_INFO); where that is not known, and for the replies, all TCP of the host
-counts (/proc/net/snmp), which is never less than the connections of one process on it. On one host both directions are in
-one count, and TCP_INFO's alone is read. Of an external responder's way back nothing is known; of HTTP/3 nothing at all.
+For lost packets no protocol is to blame. The requester's connections count their own (TCP_INFO); where that is not known,
+and for the replies, all TCP of the host counts (/proc/net/snmp), which is never less than the connections of one process on
+it. On one host both directions are in one count, and TCP_INFO's alone is read. Of an external responder's way back nothing
+is known; of HTTP/3 nothing at all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from orchestrator import quantities
-from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, passes, warns, worst
+from orchestrator.checks.base import CALLS, NO_SIZES, Check, Finding, cannot_tell, fails, passes, warns, worst
 from orchestrator.evidence.run_evidence import CellEvidence, TrialEvidence
 from services.python.contract.counters import HostCounters
 from services.python.contract.requester_lines import Done
 
+# No single core is known to copy memory faster than this; loopback TCP reaches a third of it.
+LOOPBACK_MBIT = 200_000.0
+_FRAMING = 1.02  # token buckets let a burst pass at the beginning
 _SHARE = 0.001  # of the requests
 _ALWAYS_ALLOWED = 2  # so many are no rate yet
-_ACTION = "Find out what drops or delays packets on the way; one that is missed by a time-out costs its request 200 ms."
 
 Packets = tuple[int, int]  # sent again, sent
+
+
+def judge_goodput(cell: CellEvidence) -> Finding | None:
+    """The busiest trial's body bytes, in the direction that carries more."""
+    rates = [(t.totals.goodput_mbit_per_s, t.record.index) for t in cell.trials if t.totals.goodput_mbit_per_s]
+    if not rates:
+        return NO_SIZES
+    top, trial = max(rates)
+    declared = cell.placement.link.rate_mbit
+    limit = declared or (LOOPBACK_MBIT if cell.placement.kind == "local" else None)
+    evidence = {"goodput_mbit_per_s": top, "limit_mbit_per_s": limit, "trial": trial}
+    if limit is None:
+        return cannot_tell("unknown-capacity", evidence)
+    if top > limit * _FRAMING:
+        return fails("impossible", evidence)
+    return warns("link-is-the-limit", evidence) if declared and top > 0.9 * limit else passes("within", evidence)
 
 
 def judge(cell: CellEvidence) -> Finding | None:
     """Both directions of every trial."""
     if cell.cell.is_over_quic:
-        return cannot_tell(
-            "HTTP/3 is carried by QUIC, whose packets the ends' own library sends again: no kernel counts them, "
-            "and what it counts of TCP is of others.",
-            "Look for requests that take far longer than the median.",
-        )
+        return cannot_tell("over-quic")
     return worst([_finding(cell, trial) for trial in cell.trials])
 
 
@@ -50,26 +65,13 @@ def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
         "packets": sent,
     }
     if None in requesters:
-        return cannot_tell(
-            "Neither the connections nor the hosts count the packets sent again for this cell alone.",
-            "Measure on Linux, which counts them, or look for requests that take 200 ms longer than the median.",
-            evidence,
-        )
-    measured = f"{again:,} of {sent:,} packets ({quantities.percent(again / sent if sent else 0.0, 2)}) were sent again"
+        return cannot_tell("not-counted", evidence)
+    counted: dict[str, Any] = {"again": again, "share": again / sent if sent else 0.0}
     if cell.is_external and answered is None and not _are_many(again, requests):
-        return cannot_tell(
-            f"{measured} by the requester; of the way back nothing is known: {quantities.NOT_OURS}.",
-            "Use a responder that orch starts to count both ways.",
-            evidence,
-        )
+        return cannot_tell("one-way", evidence, **counted)
     if _are_many(again, requests):
-        return warns(
-            f"{measured}, in {trial.called} of {quantities.count(requests, 'request')}.",
-            _ACTION,
-            evidence,
-            weight=again / max(requests, 1),
-        )
-    return passes(f"{measured}.", evidence)
+        return warns("many", evidence, weight=again / max(requests, 1), **counted)
+    return passes("few", evidence, **counted)
 
 
 def _are_many(again: int, requests: int) -> bool:
@@ -105,3 +107,4 @@ def _grown(before: HostCounters | None, after: HostCounters | None) -> Packets |
 
 NAME = "lost packets"
 CHECK = Check(name=NAME, severity="note", kinds=CALLS, judge=judge)
+GOODPUT = Check(name="goodput", severity="fatal", kinds=CALLS, judge=judge_goodput)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from math import ceil, log2
 
-from orchestrator import quantities
 from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, not_applicable, passes, warns
 from orchestrator.evidence.run_evidence import CellEvidence, round_trips_to_open
 from orchestrator.experiment.plan.cells import rounds_beyond_first
@@ -36,22 +35,13 @@ def judge(cell: CellEvidence) -> Finding | None:
     if cell.placement.kind == "local" or cell.replies is None or cell.is_open_loop or cell.cell.load.concurrency > 1:
         return None  # with several in flight a median also includes the time spent waiting for the others
     if cell.operation.mix:
-        return not_applicable(
-            "The requests of a mix carry bodies of several sizes, which take different numbers of round trips."
-        )
+        return not_applicable("mix")
     rtts = [reading.median_ns / 1e6 for t in cell.trials for reading in t.readings_of("ping") if reading.median_ns]
     if not rtts:
-        return cannot_tell(
-            "No ping was measured between the two ends, so round trips cannot be counted.",
-            "See the run's warnings for the reason, and use the tcp floor as the baseline.",
-        )
+        return cannot_tell("no-ping")
     rtt = sorted(rtts)[len(rtts) // 2]
     if rtt < LEAST_RTT_MS:
-        return cannot_tell(
-            f"The round trip of {quantities.ms(rtt)} is below {LEAST_RTT_MS:g} ms: the hosts' own work outweighs it.",
-            "Add a placement over a longer distance.",
-            {"rtt_ms": rtt},
-        )
+        return cannot_tell("short-distance", {"rtt_ms": rtt}, least_ms=LEAST_RTT_MS)
     return _count(cell, rtt)
 
 
@@ -80,39 +70,19 @@ def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
         "expected": [low, high],
         "slack": round(slack, 2),
     }
-    measured = f"The distance accounts for {trips:.2f} round trips of {quantities.ms(rtt_ms)}"
-    implied = f"{low}" if low == high else f"{low} to {high}"
+    policy = cell.cell.connection
     most_trips = (cell.replies.median - least - wire_ms) / rtt_ms
     if cell.is_external:
-        return cannot_tell(
-            f"{measured}, its own work included: orch does not measure a service of your own on one host as well, and who"
-            " answers a ping to its address may be another.",
-            evidence=evidence,
-        )
+        return cannot_tell("own-service", evidence)
     if most_trips < low - 0.3 - 0.5 * least / rtt_ms:
-        return fails(
-            f"{measured}; `{cell.cell.connection}` needs at least {implied}.",
-            "Check whether connections were reused where they should be new, and whether the right host answered.",
-            evidence,
-        )
+        return fails("impossible", evidence, policy=policy)
     if here is None:
-        return cannot_tell(
-            f"{measured}, including the hosts' own work: this stack was not measured on one host.",
-            "Add the placement `local` to tell the network's share from the hosts'.",
-            evidence,
-        )
+        return cannot_tell("not-on-one-host", evidence)
     if trips < low - slack:
-        spread = f"from {quantities.ms(least)} to over {quantities.ms(here)}"
-        return cannot_tell(
-            f"On one host, requests took {spread}: too much spread.",
-            "Plan more requests per trial and more `repeats`.",
-            evidence,
-        )
-    measured = f"{measured}; `{cell.cell.connection}` implies {implied}."
+        return cannot_tell("spread", evidence)
     if trips > high + 0.5 + slack:
-        action = "Look for an extra handshake, Nagle's algorithm with delayed acknowledgements, or a full queue."
-        return warns(measured, action, evidence, weight=trips - high)
-    return passes(measured, evidence)
+        return warns("more-than-implied", evidence, weight=trips - high, policy=policy)
+    return passes("as-implied", evidence, policy=policy)
 
 
 def _rounds(cell: CellEvidence, body_bytes: float) -> int:

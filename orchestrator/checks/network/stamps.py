@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from orchestrator import quantities
 from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, passes
 from orchestrator.evidence.run_evidence import CellEvidence, Samples
 
@@ -32,20 +31,11 @@ def judge(cell: CellEvidence) -> Iterator[Finding]:
         resolution = part.done.clock_resolution_ns or 1.0
         evidence = {"trial": trial.record.index, "requests": n, "sharing": extra, "largest_group": largest}
         if not extra:
-            yield passes("Every request has a send stamp of its own.", evidence)
+            yield passes("own", evidence)
         elif resolution > _COARSE_CLOCK_NS:
-            yield cannot_tell(
-                f"{extra:,} requests share a send stamp, but the clock's steps are {quantities.ns(resolution)}.",
-                "Measure on a host whose monotonic clock has nanosecond resolution.",
-                {**evidence, "clock_resolution_ns": resolution},
-            )
+            yield cannot_tell("coarse-clock", {**evidence, "clock_resolution_ns": resolution})
         else:
-            yield Finding.of(
-                "fail" if largest > 2 or extra > 0.001 * n else "warn",
-                f"{extra:,} of {n:,} requests share a send stamp with another, up to {largest:,} the same one.",
-                "Read the clock immediately before each call: one stamp for a batch counts waiting as latency.",
-                evidence,
-            )
+            yield Finding.of("fail" if largest > 2 or extra > 0.001 * n else "warn", "shared", evidence)
 
 
 NAME = "one stamp per sample"

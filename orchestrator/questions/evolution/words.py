@@ -47,14 +47,14 @@ def outcome_text(cell: CellSummary) -> str:
 
 def tables(summary: RunSummary) -> tuple[Table, ...]:
     """Return a table for each number of records: an outcome for each stack and change; below, messages of readers."""
-    by_operation: dict[str, list[CellSummary]] = {}
+    by_records: dict[int, list[CellSummary]] = {}
     for cell in summary.cells:
         if cell.factors.get(FACTOR) is not None:
-            by_operation.setdefault(cell.labels.operation.rpartition(", schema change: ")[0], []).append(cell)
-    return tuple(_table(operation, cells) for operation, cells in by_operation.items())
+            by_records.setdefault(int(cell.factors["records"] or 0), []).append(cell)
+    return tuple(_table(quantities.count(records, "record"), cells) for records, cells in by_records.items())
 
 
-def _table(operation: str, cells: Sequence[CellSummary]) -> Table:
+def _table(records: str, cells: Sequence[CellSummary]) -> Table:
     outcomes = {(cell.labels.stack, str(cell.factors[FACTOR])): outcome_text(cell) for cell in cells}
     changes = list(dict.fromkeys(change for _, change in outcomes))
     failed = [
@@ -65,4 +65,4 @@ def _table(operation: str, cells: Sequence[CellSummary]) -> Table:
     brief = {key: "fails" if outcome.startswith(FAILS) else outcome for key, outcome in outcomes.items()}
     stacks = dict.fromkeys(stack for stack, _ in outcomes)
     rows = [(stack, *(brief.get((stack, change), "") for change in changes)) for stack in stacks]
-    return text_table(f"what came of the field that changed · {operation}", ("stack", *changes), rows, failed)
+    return text_table(f"what came of the field that changed · evolution {records}", ("stack", *changes), rows, failed)

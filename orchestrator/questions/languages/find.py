@@ -15,7 +15,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from orchestrator.experiment.model.factors import OWN_DRIVERS
+from orchestrator.experiment.model.factors import CALLS, OWN_DRIVERS
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.block_values import by_block, moved, why_no_value
@@ -102,12 +102,15 @@ def _settings(
     """Each setting in which a language and something else varies, its usable cells, and the labels of all its stacks."""
     known = contrasts.languages_of_stacks({"resolved": plan.resolved})
     stacks = {stack.id for stack in plan.stacks if stack.control_of is None}
+    planned = {cell.id: cell for cell in plan.cells}
     groups: dict[tuple[object, ...], dict[Key, CellSummary]] = {}
     labels: dict[tuple[object, ...], dict[str, None]] = {}
     for cell in cells:
         if cell.stack in stacks and cell.kind in ("call", "task"):
             # A responder's usual library for PostgreSQL comes with its language, as where stacks are compared.
-            setting = (*cell.place, tuple(None if value in OWN_DRIVERS else value for value in cell.call))
+            call = tuple(None if value in OWN_DRIVERS else value for value in cell.call)
+            load = planned[cell.id].load
+            setting: tuple[object, ...] = (cell.operation, cell.placement, load, cell.factors[CALLS], call)
             labels.setdefault(setting, {})[cell.labels.stack] = None
             if ends := known.get(cell.stack):
                 groups.setdefault(setting, {}).setdefault((cell.protocol, *ends), cell)

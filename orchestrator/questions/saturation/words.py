@@ -73,8 +73,8 @@ def _bounds(point: LoadPoint) -> str:
 def _share(mean: Mean | None) -> str:
     if mean is None or mean.interval is None:
         return "-" if mean is None else quantities.percent(mean.value)
-    low, high = (quantities.percent(bound) for bound in mean.interval)
-    return f"{quantities.percent(mean.value)} ({low.removesuffix(' %')} to {high})"
+    low, high = mean.interval
+    return f"{quantities.percent(mean.value)} ({quantities.percent(low, unit='')} to {quantities.percent(high)})"
 
 
 # ---- sentences

@@ -38,7 +38,6 @@ ANY: Mapping[str, Words] = {
         f"The responder did not report {{field:reported}}[: {quantities.NOT_OURS}{{own:if}}].",
         "Use a responder of orch, or one that prints `{field}` in its `stats` line.",
     ),
-    "text": ("{text}", "{action}"),  # TODO: the old way
 }
 WORDS: Mapping[str, Mapping[str, Words]] = {
     **ends.WORDS,
@@ -75,12 +74,15 @@ _UNITS: Mapping[str, Callable[[Any], str]] = {
     "off": quantities.off,
     "omitted": lambda by_name: "; ".join(map(" ".join, by_name.items())),
     "percent": quantities.percent,
+    "percent2": lambda share: quantities.percent(share, 2),
+    "percent4": lambda share: quantities.percent(share, 4),
     "rate": quantities.rate,
     "remedies": lambda names: " ".join(REMEDIES[name] for name in names),
     "reported": lambda field: REPORTED[field],
     "repr": repr,
     "s": lambda seconds: quantities.ns(seconds * 1e9),
     "size": quantities.size,
+    "span": lambda ends: " to ".join(dict.fromkeys(map(str, ends))),
     "statuses": lambda pairs: quantities.listed([f"{number:,} with {status}" for status, number in pairs]),
     "us": lambda microseconds: quantities.ns(microseconds * 1e3),
 }

@@ -11,6 +11,7 @@ from orchestrator.between_runs.measured_runs import EqualRun
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan import plan as p
 from orchestrator.findings.check_result import CheckResult
+from orchestrator.findings.condition import Condition
 from orchestrator.questions.sameness.find import QUESTION as SAMENESS
 from orchestrator.results.manifest import ReplyDifference
 from orchestrator.statistics.terms import ReasonKind
@@ -184,7 +185,7 @@ def test_an_overloaded_machine_forbids_a_verdict_though_both_runs_had_it(waited,
 
 
 def with_conditions(run, **changed):
-    return replace(run, conditions=tuple((k, changed.get(k, v)) for k, v in run.conditions))
+    return replace(run, conditions=tuple(replace(c, value=changed.get(c.kind, c.value)) for c in run.conditions))
 
 
 def test_another_cpu_is_refused_with_the_reason(old):
@@ -256,7 +257,7 @@ def test_stacks_that_answer_differently_pass_no_gate_until_they_do_the_same_work
 
 
 def with_code(run, digest):
-    return replace(run, conditions=(*run.conditions, ("Services", digest)))
+    return replace(run, conditions=(*run.conditions, Condition("Services", digest)))
 
 
 def test_other_code_of_both_ends_is_named_and_makes_runs_unequal(old):

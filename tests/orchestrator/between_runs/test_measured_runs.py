@@ -12,6 +12,7 @@ import pytest
 
 from orchestrator.between_runs.measured_runs import equal_runs, read_summaries
 from orchestrator.findings.check_result import CheckResult
+from orchestrator.findings.condition import Condition
 from orchestrator.results.documents import sealed
 from orchestrator.results.folder import RunFolder, runs
 from orchestrator.summarise import summarise
@@ -55,7 +56,7 @@ FAILED = CheckResult(
     "change",
     [
         {"checks": (FAILED,)},
-        {"conditions": (("CPU", "Another 9000"),)},
+        {"conditions": (Condition("CPU", "Another 9000"),)},
         {"settings": {"rest (thin)": {"responder_versions": {"thin": "2.0"}}}},
     ],
 )

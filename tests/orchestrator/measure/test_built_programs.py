@@ -91,7 +91,7 @@ def test_a_run_of_built_programs_is_recorded_reported_compared_and_verified(serv
     assert stored["artifacts"]["build/respond"] == builds.artifact(program).sha256
     assert all(trial.outcome == "ok" for trial in folder.manifest().trials)
     verify(folder)
-    condition = dict(summarise(folder).conditions)["Programs in Tiny"]
+    condition = {each.title: each.value for each in summarise(folder).conditions}["Programs in Tiny"]
     assert condition == f"built with sh 7.1, of source {stored['source'][:12]}; run by sh 7.1"
     (page,) = (tmp_path / "reports").glob("*.html")
     assert f"of source {stored['source'][:12]}" in page.read_text()

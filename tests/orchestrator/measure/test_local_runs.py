@@ -21,7 +21,6 @@ from orchestrator.hosts.local.host import LocalDeployment
 from orchestrator.hosts.processes import RUN_MARK, started_at
 from orchestrator.measure import run as measure
 from orchestrator.results.folder import RunFolder
-from orchestrator.results.manifest import SHARED
 from orchestrator.workspace import Workspace
 from services.python.contract.lines import Load
 from tests.support.hosts import Told
@@ -188,7 +187,7 @@ def test_a_run_that_shares_the_machine_says_so(folder, orch):
     assert f"process {first.pid}" in err
     first.communicate(timeout=PATIENCE_S)
     (two,) = {path.name for path in (folder / "results").iterdir()} - {one.id}
-    assert SHARED in RunFolder(folder / "results" / two).manifest().warnings
+    assert RunFolder(folder / "results" / two).manifest().shares_machine
 
 
 def test_teardown_of_a_run_in_progress_ends_that_run(folder, orch):

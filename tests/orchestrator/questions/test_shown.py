@@ -27,7 +27,7 @@ from tests.orchestrator.questions.stability import test_find as stability
 from tests.orchestrator.questions.stores import test_times as stores
 from tests.support.codec_runs import a_codec_run
 from tests.support.event_runs import a_stream_run
-from tests.support.findings import having, labelled
+from tests.support.findings import having
 from tests.support.runs import a_run
 from tests.support.summaries import a_run as a_summary
 
@@ -51,10 +51,7 @@ def an_evolution() -> RunSummary:
     }
     cells = [
         replace(
-            labelled(
-                having(run.cells[stack], schema_change=change),
-                operation=f"evolution 3 records, schema change: {change}",
-            ),
+            having(run.cells[stack], schema_change=change, records=3),
             id=f"{run.cells[stack].stack}-{change}",
             operation=f"evolution-3-records-{change}",
             kind="codec",

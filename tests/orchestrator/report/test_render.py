@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.findings.check_result import Point
+from orchestrator.findings.condition import Condition
 from orchestrator.findings.summary import Details
 from orchestrator.report import render
 from orchestrator.report.groups import groups
@@ -297,7 +298,7 @@ def test_texts_of_an_experiment_cannot_become_markup():
         cells=cells,
         comparisons=rows,
         checks=(check,),
-        conditions=((HOSTILE, HOSTILE),),
+        conditions=(Condition("Placement", HOSTILE, HOSTILE),),
         settings={HOSTILE: {HOSTILE: HOSTILE}},
     )
 

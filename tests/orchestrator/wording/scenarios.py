@@ -12,7 +12,6 @@ from pathlib import Path
 from orchestrator.findings.summary import Floors, RunSummary
 from orchestrator.findings.validity import invalid_cells, withhold
 from orchestrator.questions.until.find import Stopped, Width
-from orchestrator.results.manifest import SHARED
 from orchestrator.statistics.terms import Reason, ReasonKind
 from orchestrator.wording.answer import answer
 from tests.support.concluded import beside, cell_of, check, far, noisy, setting, summary
@@ -153,7 +152,7 @@ def scenarios() -> Mapping[str, RunSummary]:
         "a check failed for all": failed(two, None),
         "busy and resolved": summary(setting(TWO), checks=(noisy("rest|local", foreign=0.7),)),
         "busy and open": summary(setting(TWO, width=2.0), checks=(noisy("rest|local", foreign=0.7, steal=0.2),)),
-        "shared and resolved": measured(summary(setting(TWO)), warnings=(SHARED,)),
+        "shared and resolved": measured(summary(setting(TWO)), shares_machine=True),
         "interrupted": replace(
             measured(few, state="interrupted"), cells=tuple(counted(c, planned_trials=40) for c in few.cells)
         ),

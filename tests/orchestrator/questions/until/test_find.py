@@ -94,6 +94,6 @@ def test_a_run_that_ended_by_the_rule_lacks_nothing_and_says_why_it_ended(whole)
     assert UNTIL.of(summary) is not None
     assert UNTIL.of(summary).blocks < UNTIL.of(summary).at_most
     assert all(width.reaches <= WIDE for width in UNTIL.of(summary).widths)
-    assert "3 blocks of at most 6" in dict(summary.conditions)["Repeats"]
+    assert "3 blocks of at most 6" in {each.kind: each.value for each in summary.conditions}["Repeats"]
     again = summary_of(json.loads(json.dumps(summary.to_dict())))
     assert UNTIL.of(again) == UNTIL.of(summary)
