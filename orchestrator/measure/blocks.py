@@ -239,7 +239,7 @@ class Measuring:
             started_wall_ns=outcome.started_wall_ns,
             ended_wall_ns=outcome.ended_wall_ns,
             overhead_s=round(overhead_s + self._context.clock.monotonic_s() - began_s, 4),
-            ready=outcome.ready,
+            ready=outcome.target.ready,
             stats=outcome.stats,
             stats_before=outcome.stats_before,
             stats_warm=outcome.stats_warm,
@@ -254,7 +254,8 @@ class Measuring:
     ) -> tuple[tuple[RequesterRecord, ...], Failure | None]:
         """Bring the records home; a failed trial has none that count."""
         failure = outcome.failure
-        paths = [_samples(trial, cell, attempt, number) for number in range(len(outcome.parts))]
+        name = f"b{trial.block:03}-t{trial.index:04}-a{attempt}"
+        paths = [f"samples/cell={cell.id}/{name}-r{number}.parquet" for number in range(len(outcome.parts))]
         if failure is None:
             try:
                 for part, path in zip(outcome.parts, paths, strict=True):
@@ -265,17 +266,9 @@ class Measuring:
             raw = self._context.folder.raw_path(paths[0])
             if outside := sum(measured_outside(rows, turns) for rows in written(raw, kind=None)):
                 failure = Failure(stage="collect", kind="protocol", message=f"{outside} requests outside of its turns")
-        return tuple(
-            RequesterRecord(
-                host=part.host.name,
-                done=part.done,
-                samples=path if failure is None else None,
-                process=part.process,
-                cpus=part.cpus,
-                heard=part.heard,
-            )
-            for part, path in zip(outcome.parts, paths, strict=True)
-        ), failure
+        samples = paths if failure is None else [None] * len(paths)
+        parts = zip(outcome.parts, samples, strict=True)
+        return tuple(replace(part.requester, samples=path) for part, path in parts), failure
 
     def _left_out(self, trial: PlannedTrial, attempt: int, failure: Failure) -> TrialRecord:
         now_ns = self._context.clock.wall_ns()
@@ -290,8 +283,3 @@ class Measuring:
             overhead_s=0.0,
             failure=failure,
         )
-
-
-def _samples(trial: PlannedTrial, cell: Cell, attempt: int, requester: int) -> str:
-    name = f"b{trial.block:03}-t{trial.index:04}-a{attempt}-r{requester}"
-    return f"samples/cell={cell.id}/{name}.parquet"
