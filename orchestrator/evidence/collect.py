@@ -111,8 +111,6 @@ def _is_pinned(manifest: Manifest, plan: Plan, cell: CellEvidence) -> bool:
     if cell.placement.kind != "local":
         return True
     cpus = manifest.fleet.get("requester_cpus", plan.pin)
-    if cell.placement.pin is not None:
-        cpus = manifest.fleet.get("cpus_by_placement", {}).get(cell.placement.id, {}).get("requester", cpus)
     return cpus not in (None, "off") and not cell.is_external
 
 
