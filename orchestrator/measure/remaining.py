@@ -32,14 +32,12 @@ class Searching:
 
     def cell(self, trial: PlannedTrial, cell: Cell) -> Cell:
         """The cell as this trial measures it: with a search at the rate that is next."""
-        step = self._step(trial.cell, trial.block) if trial.cell in self._finds else None
+        step = self._step(trial.cell, trial.block)
         return cell if step is None else at_step(cell, step)
 
     def judged(self, record: TrialRecord, cell: Cell, raw_path: Callable[[str], Path]) -> TrialRecord:
         """The record with its part in the search, if it has one: `cell` is as `cell` gave it."""
-        step, find = None, self._finds.get(record.cell)
-        if find is not None:
-            step = self._step(record.cell, record.block)
+        step, find = self._step(record.cell, record.block), self._finds.get(record.cell)
         if find is None or step is None:
             return record
         from orchestrator.questions.capacity.observe import verdict
@@ -56,7 +54,7 @@ class Searching:
 
     def _step(self, cell: str, block: int) -> int | None:
         tried = self._of(cell, block)
-        if any(probe.verdict == "no result" for probe in tried):
+        if cell not in self._finds or any(probe.verdict == "no result" for probe in tried):
             return None
         return next_step(self._finds[cell], [probe.verdict == "held" for probe in tried])
 
