@@ -60,7 +60,7 @@ def _runs(curve: str, noise: str, blocks: int, runs: int, seed: int) -> Iterator
         trials = schedule(plan.cells, blocks, run)
         cells = measured(plan, trials, NOISES[noise](rng, blocks, len(LOADS)), ratios, rng)
         of_one = [
-            having(replace(cell, stack="one", stack_label="one"), protocol="one", concurrency=load, rate=None)
+            having(replace(cell, stack="one"), protocol="one", concurrency=load, rate=None)
             for cell, load in zip(cells, LOADS, strict=True)
         ]
         (series,) = find_series(of_one, (), matters=MATTERS)

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import STACK, of_the_call, short
 from orchestrator.findings.check_result import CheckResult
+from orchestrator.findings.condition import Condition
 from orchestrator.findings.disturbed import Disturbed
 from orchestrator.findings.trial_values import CostName, SpreadName
 from orchestrator.questions.stores.times import StoreTimes
@@ -367,7 +368,7 @@ class RunSummary:
 
     run: MeasuredRun
     plan: dict[str, Any] = field(default_factory=dict)
-    conditions: tuple[tuple[str, str], ...]  # what, value: CPU, kernel, pinning, governor, versions...
+    conditions: tuple[Condition, ...]
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)  # per stack label: versions and settings
     matters: float = 0.05  # a relative difference below this does not matter to the question (0.05: 5 %)
     schema_version: int = SCHEMA_VERSION

@@ -102,8 +102,8 @@ def test_what_an_overloaded_harness_does_not_send_is_counted(tmp_path):
     run = a_real_run(tmp_path, Fault(way={"rtt_ms": 6}), rate_per_s=1_000.0, requests=5_000, duration_s=0.5)
     summary = summarise(run)
     (cell,) = summary.cells
-    assert cell.errors == {}
-    assert cell.not_sent > 3 * 300
+    assert cell.counts.errors == {}
+    assert cell.counts.not_sent > 3 * 300
     assert {c.name for c in summary.checks if c.verdict == "fail"} == {"offered load"}
 
 

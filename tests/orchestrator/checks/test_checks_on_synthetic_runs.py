@@ -102,7 +102,7 @@ def test_what_was_not_sent_is_no_error_and_counted_once(reason, why):
 
     run = a_run(spoil=overload, stacks=("rest",), warmup=0, **OPEN)
     (cell,) = summarise(run).cells
-    assert (cell.errors, cell.not_sent) == ({}, 5 * 1000)
+    assert (cell.counts.errors, cell.counts.not_sent) == ({}, 5 * 1000)
     (result,) = of(run, "offered load")
     assert result.verdict == "fail"
     assert cell.share_unsent == pytest.approx(0.5)

@@ -94,7 +94,7 @@ def test_failures_beyond_p99_leave_no_p99_and_no_ratio_of_it():
     assert rest.distribution.p99 is None
     assert "p99" in rest.distribution.censored
     assert rest.distribution.limit == 2000
-    assert rest.replies.p99 is not None
+    assert rest.details.replies.p99 is not None
     p99 = described(summary, "p99")
     assert (p99.ratio, p99.interval, p99.by_block, p99.standing) == (None, None, (), "cannot tell")
     assert p99.reason.kind is ReasonKind.CENSORED

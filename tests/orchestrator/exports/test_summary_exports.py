@@ -44,7 +44,7 @@ def test_figures_are_those_that_the_report_is_made_from(root: Path) -> None:
             assert mine[f"{name}_ms"] == its["distribution"][name], name
         assert [mine["median_low_ms"], mine["median_high_ms"]] == its["median_interval"]
         assert mine["throughput_per_s"] == its["throughput_per_s"]
-        assert mine["requests"] == its["requests"]
+        assert mine["requests"] == its["counts"]["requests"]
         assert mine["responder_cpu_s"] == its["means"]["responder_cpu"]["value"]
         assert [mine["wire_bytes_sent"], mine["wire_bytes_received"]] == its["sizes"]["wire"]
         assert mine["tcp_floor_ms"] == its["floors"]["tcp"]

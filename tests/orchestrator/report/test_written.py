@@ -20,7 +20,7 @@ def test_the_reports_name_says_experiment_date_and_run():
 
 def test_a_check_names_its_trial_counted_from_one():
     run = a_run(stacks=2)
-    check = replace(run.checks[0], evidence={"block": 3, "trial": 19, "trials": [0, 19]})
+    check = replace(run.checks[0], evidence={"declared": 1, "block": 3, "trial": 19, "trials": [0, 19]})
     text = Document(render(replace(run, checks=(check,)))).text
     assert "trial 20" in text
     assert "trials 1, 20" in text
