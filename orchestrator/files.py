@@ -39,8 +39,3 @@ def sha256_of(path: Path) -> str:
     """The SHA-256 of a file of any size, hexadecimal; OSError when it cannot be read."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def sha256_of_file(path: Path, most_bytes: int) -> str:
-    """The SHA-256 of a file, hexadecimal; errors as `read_file`."""
-    return hashlib.sha256(read_file(path, most_bytes)).hexdigest()

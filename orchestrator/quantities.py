@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from orchestrator.experiment.read.problems import either
 from orchestrator.experiment.read.units import exact_duration, format_rate, rate_of_tasks
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Load
@@ -238,11 +239,11 @@ def digits(value: float) -> str:
     return number(value, max(0, _decimals_for(value, 3)))
 
 
-def factor(value: float, decimals: int | None = None) -> str:
-    """A ratio with at least two significant digits, so that a small one is never shown as zero: `12.8`, `0.0038`."""
+def factor(value: float, decimals: int | None = None, more: int = 0) -> str:
+    """A ratio with at least two significant digits, and so many `more`; a small one is never zero: `12.8`, `0.0038`."""
     if decimals is None:
         decimals = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
-    return f"{value:.2g}" if abs(value) < 0.1 else number(value, decimals)
+    return f"{value:.{2 + more}g}" if abs(value) < 0.1 else number(value, decimals + more)
 
 
 def bounds(interval: Sequence[float], margin: float = 0.05) -> tuple[str, str]:
@@ -270,24 +271,17 @@ def _apart(interval: Sequence[float], margin: float) -> tuple[str, str]:
         low, high = (_beside(bound, limits, more) for bound in interval)
         if low != high or interval[0] == interval[1]:
             return low, high
-    return _finer(interval[0], 0), _finer(interval[1], 0)  # as good as one number
+    return factor(interval[0]), factor(interval[1])  # as good as one number
 
 
 def _beside(bound: float, limits: Sequence[float], least: int) -> str:
     """Rounded so that it lies on the same side of each limit as the bound does, with `least` more digits at least."""
     for more in range(least, _MOST_DECIMALS):
-        text = _finer(bound, more)
+        text = factor(bound, more=more)
         shown = float(text.replace(",", ""))
         if all((shown > limit) - (shown < limit) == (bound > limit) - (bound < limit) for limit in limits):
             return text
-    return _finer(bound, 0)  # as good as the limit itself
-
-
-def _finer(value: float, more: int) -> str:
-    """`factor` with so many more digits."""
-    if abs(value) < 0.1:
-        return f"{value:.{2 + more}g}"
-    return factor(value, (2 if abs(value) < 10 else 1 if abs(value) < 100 else 0) + more)
+    return factor(bound)  # as good as the limit itself
 
 
 _TINY = 0.05  # a ratio below it reads better as a factor than as a share that is almost all
@@ -387,10 +381,7 @@ def each_turn(turns: Iterable[tuple[float, int | None]]) -> str:
     return listed(lengths)
 
 
-def any_of(items: Sequence[str]) -> str:
-    """`a`, `a or b`, `a, b or c`."""
-    return " or ".join(part for part in (", ".join(items[:-1]), *items[-1:]) if part)
-
+any_of = either
 
 _OF_A_CORE = {0.2: "a fifth of a core", 0.25: "a quarter of a core", 0.5: "half a core", 1.0: "one core"}
 

@@ -14,6 +14,7 @@ from typing import Final, Literal, TypeAlias
 
 from orchestrator.catalogue.offers import Language
 from orchestrator.catalogue.platforms import ANY, HEAD_BYTES, made_for
+from orchestrator.files import sha256_of
 from orchestrator.strict_json import read_json
 from services.python.contract.lines import VERSION as CONTRACT
 from services.python.contract.source import digest
@@ -129,7 +130,7 @@ def source(language: Language, folder: Path) -> Mapping[str, bytes]:
         other = path_of(folder, f"{UP}{name}")
         every = [other] if other.is_file() else _files(other)
         paths |= {f"{UP}{name}{path.as_posix().removeprefix(other.as_posix())}": path for path in every}
-    return {name: _content_digest(paths[name]) for name in sorted(paths) if paths[name].is_file()}
+    return {name: bytes.fromhex(sha256_of(paths[name])) for name in sorted(paths) if paths[name].is_file()}
 
 
 def path_of(folder: Path, name: str) -> Path:
@@ -149,11 +150,6 @@ def _files(folder: Path) -> Iterator[Path]:
         is_top = here == folder
         folders[:] = [name for name in folders if name not in _NO_SOURCE and not (is_top and name in _MADE)]
         yield from (here / name for name in names if name not in _NO_SOURCE)
-
-
-def _content_digest(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").digest()
 
 
 def in_words(toolchain: Mapping[str, str], of_source: str) -> str:

@@ -41,12 +41,11 @@ from orchestrator.questions.mix.observe import COLUMNS_OF_MIXES, OperationsOfMix
 from orchestrator.questions.streams import observe as streams
 from orchestrator.questions.streams.observe import DROPPED, StreamSamples
 from orchestrator.results.folder import RunFolder
-from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRecord, TrialRecord
+from orchestrator.results.manifest import Manifest, RequesterRecord, TrialRecord
 from orchestrator.results.turn_times import disturbed
 from orchestrator.statistics import quantiles as st
 from orchestrator.statistics.quantiles import Distribution, Nanoseconds
 from services.python.contract.description import Description
-from services.python.contract.responder_lines import Stats, WorkerStats
 from services.python.load.phases import rests
 
 Observe = Callable[[Samples], Any]
@@ -112,8 +111,6 @@ def _is_pinned(manifest: Manifest, plan: Plan, cell: CellEvidence) -> bool:
     if cell.placement.kind != "local":
         return True
     cpus = manifest.fleet.get("requester_cpus", plan.pin)
-    if cell.placement.pin is not None:
-        cpus = manifest.fleet.get("cpus_by_placement", {}).get(cell.placement.id, {}).get("requester", cpus)
     return cpus not in (None, "off") and not cell.is_external
 
 
@@ -355,7 +352,7 @@ def _baselines(
     run: RunFolder, manifest: Manifest, plan: Plan
 ) -> tuple[tuple[BaselineReading, ...], tuple[FloorSummary, ...]]:
     readings: list[BaselineReading] = []
-    groups: dict[tuple[Any, ...], list[tuple[BaselineRecord, BaselineReading, Nanoseconds]]] = defaultdict(list)
+    groups: dict[tuple[Any, ...], list[tuple[BaselineReading, Nanoseconds]]] = defaultdict(list)
     for record in manifest.baselines:
         columns = run.samples(record.samples, ("phase", "sent_ns", "received_ns", "status"))
         kept = (columns["phase"] == 1) & (columns["status"] == OK)
@@ -369,17 +366,16 @@ def _baselines(
         )
         readings.append(reading)
         key = (record.kind, record.placement, record.policy, record.send_bytes, record.receive_bytes)
-        groups[key].append((record, reading, ordered))
+        groups[key].append((reading, ordered))
     names = {p.id: p.name for p in plan.placements}
     return tuple(readings), tuple(_floor(names, members) for members in groups.values())
 
 
-def _floor(
-    names: Mapping[str, str], members: list[tuple[BaselineRecord, BaselineReading, Nanoseconds]]
-) -> FloorSummary:
-    members = sorted(members, key=lambda member: member[0].started_wall_ns)
-    first = members[0][0]
-    pooled = st.merged([ordered for _, _, ordered in members])
+def _floor(names: Mapping[str, str], members: list[tuple[BaselineReading, Nanoseconds]]) -> FloorSummary:
+    readings = sorted((reading for reading, _ in members), key=lambda reading: reading.record.started_wall_ns)
+    known = [(r.record.started_wall_ns, r.median_ns / st.NS_PER_MS) for r in readings if r.median_ns is not None]
+    first = readings[0].record
+    pooled = st.merged([ordered for _, ordered in members])
     distribution: Distribution | None = st.distribution(pooled) if pooled.size else None
     return FloorSummary(
         kind=first.kind,
@@ -387,15 +383,13 @@ def _floor(
         placement_id=first.placement,
         method=first.method,
         distribution=distribution,
-        lost=sum(reading.lost for _, reading, _ in members),
+        lost=sum(reading.lost for reading in readings),
         policy=first.policy,
         send_bytes=first.send_bytes,
         receive_bytes=first.receive_bytes,
-        cells=tuple(sorted({cell for record, _, _ in members for cell in record.cells})),
-        medians=tuple(reading.median_ns / st.NS_PER_MS for _, reading, _ in members if reading.median_ns is not None),
-        started_wall_ns=tuple(
-            record.started_wall_ns for record, reading, _ in members if reading.median_ns is not None
-        ),
+        cells=tuple(sorted({cell for reading in readings for cell in reading.record.cells})),
+        medians=tuple(median for _, median in known),
+        started_wall_ns=tuple(at_ns for at_ns, _ in known),
     )
 
 
@@ -525,15 +519,10 @@ def cpu_share(record: TrialRecord, span_ns: int) -> float | None:
     if stats and stats.workers and record.stats_before and record.stats_before.workers:
         own = [
             after.cpu_s - before.cpu_s
-            for before, after in _pairs(record.stats_before, stats)
+            for before, after in zip(record.stats_before.workers, stats.workers, strict=False)
             if before.cpu_s is not None and after.cpu_s is not None
         ]
         workers, cpus = len(stats.workers), record.ready.cpus if record.ready is not None else None
         cpu_s = max([*own, cpu_s / min(workers, cpus or workers)])
     share = cpu_s * 1e9 / span_ns
     return min(share, 1.0) if span_ns < SHORT_WINDOW_S * 1e9 else share
-
-
-def _pairs(before: Stats | None, after: Stats | None) -> tuple[tuple[WorkerStats, WorkerStats], ...]:
-    first, last = (stats.workers or [] if stats is not None else [] for stats in (before, after))
-    return tuple(zip(first, last, strict=True)) if len(first) == len(last) else ()

@@ -6,18 +6,17 @@ a latency is the same thing in both.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from orchestrator.evidence.joined_turns import joined
 from orchestrator.evidence.run_evidence import Samples
 from orchestrator.experiment.plan.plan import Cell
-from orchestrator.record_layout import COLUMNS
 from orchestrator.results.manifest import TrialRecord
 from orchestrator.results.records import written
+from orchestrator.results.rows import columns_of
 from orchestrator.statistics.quantiles import finite, quantile
 
 
@@ -31,16 +30,12 @@ def median_ns(cell: Cell, records: Sequence[Path], trial: TrialRecord | None = N
     if cell.recorded in ("stream", "mix"):
         return None
     latencies, failed = [], 0
-    for columns in (columns for record in records for columns in _pieces(record, cell)):
-        measured = joined(columns, trial) if trial is not None and trial.turns else columns
-        samples = Samples(measured, is_open_loop=cell.load.rate_per_s is not None)
-        latencies.append(samples.latency_ns)
-        failed += int(samples.failed.sum())
+    for record in records:
+        for rows in written(record, kind=cell.recorded, parts=cell.parts, at_once=cell.is_at_once):
+            columns = columns_of(rows)
+            measured = joined(columns, trial) if trial is not None and trial.turns else columns
+            samples = Samples(measured, is_open_loop=cell.load.rate_per_s is not None)
+            latencies.append(samples.latency_ns)
+            failed += int(samples.failed.sum())
     ordered = np.sort(np.concatenate(latencies)) if latencies else np.zeros(0, dtype=np.int64)
     return finite(quantile(ordered, 0.5, failed)) if ordered.size + failed else None
-
-
-def _pieces(record: Path, cell: Cell) -> Iterator[dict[str, npt.NDArray[np.int64]]]:
-    for rows in written(record, kind=cell.recorded, parts=cell.parts, at_once=cell.is_at_once):
-        table = np.frombuffer(rows, dtype="<i8").reshape(-1, len(COLUMNS))
-        yield {name: table[:, place] for place, name in enumerate(COLUMNS)}

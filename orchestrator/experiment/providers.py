@@ -1,8 +1,9 @@
-"""Who can make hosts, and what each provider is like: read from `provider.json` in its own folder, and from nowhere else."""
+"""Who can make hosts, what each provider is like, and what its machines cost: read from its own folder, and nowhere else."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -11,7 +12,6 @@ from orchestrator.shapes import decode_json
 
 _ROOT = Path(__file__).resolve().parents[2]
 _FILE = "provider.json"
-_BESIDE = {"program": "provider.py", "prices": "prices.json"}
 _HERE = _ROOT / "orchestrator" / "hosts" / "local" / _FILE
 
 
@@ -30,6 +30,20 @@ class Machine:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PriceList:
+    """List prices by region, US dollars an hour on demand: of a machine type, of a core of a family, and of an address.
+
+    Disks (a 10 GB boot disk is a fraction of a cent an hour) are not included.
+    """
+
+    as_of: str  # an ISO date
+    source: str
+    address: float
+    each: dict[str, dict[str, float]]
+    each_core: dict[str, dict[str, float]]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Provider:
     """What a provider is like."""
 
@@ -38,7 +52,7 @@ class Provider:
     makes_hosts: bool
     hosts_are_this_machine: bool
     distance: Literal["none", "emulated", "real"]
-    costs_money: bool  # by the prices of `machines` and `plan.estimate`
+    costs_money: bool  # by `prices` and those of `plan.estimate`
     needs: tuple[str, ...]  # the findings of `orch doctor` that it cannot do without, by name
     hosts_are_given: bool = False  # by the experiment: nothing is made but a folder on each
     module_is_given: bool = False  # by the experiment: it decides about zones, machines and how hosts end
@@ -54,11 +68,15 @@ class Provider:
     seconds_up: float = 0.0  # of all hosts, with uploads
     seconds_down: float = 0.0
     has_program: bool = False  # `provider.py`; without one, Terraform's state alone says what there is
-    has_prices: bool = False  # `prices.json`
+    prices: PriceList | None = None  # `prices.json`; None where nobody looked them up
 
 
 def _read(path: Path, name: str) -> Provider:
-    beside = {f"has_{what}": path.with_name(file).exists() for what, file in _BESIDE.items()}
+    prices = path.with_name("prices.json")
+    beside = {
+        "has_program": path.with_name("provider.py").exists(),
+        "prices": json.loads(prices.read_text(encoding="utf-8")) if prices.exists() else None,
+    }
     declared = json.loads(path.read_text(encoding="utf-8"))
     provider: Provider = decode_json(Provider, {**declared, **beside, "name": name})
     return provider
@@ -86,6 +104,25 @@ WITH_MACHINES = tuple(p.name for p in PROVIDERS.values() if p.machines)
 WITH_MODULE = tuple(p.name for p in PROVIDERS.values() if p.module_is_given)
 GIVEN = next((p.name for p in PROVIDERS.values() if p.hosts_are_given), "")  # the provider of hosts that exist
 EMULATING = tuple(p.name for p in PROVIDERS.values() if p.distance == "emulated")
+
+
+def usd_per_hour(machine: str, region: str) -> float | None:
+    """Return what a host of that type costs an hour with its address; None when its price is not known."""
+    for prices in (provider.prices for provider in PROVIDERS.values() if provider.prices):
+        each = prices.each.get(machine, {}).get(region)
+        each_core = prices.each_core.get(machine.partition("-")[0], {}).get(region)
+        if each is not None:
+            return each + prices.address
+        if each_core is not None and machine in MACHINES:
+            return each_core * MACHINES[machine].cores + prices.address
+    return None
+
+
+def cost_usd(machine: str, regions: Sequence[str], hours: float) -> float | None:
+    """Return what hosts of one type in these regions (one entry per host) cost; None when a price is not known."""
+    prices = [usd_per_hour(machine, region) for region in regions]
+    known = [price for price in prices if price is not None]
+    return sum(known) * hours if len(known) == len(prices) else None
 
 
 def any_of(names: tuple[str, ...]) -> str:

@@ -10,7 +10,7 @@ from orchestrator.disk import whole_file, writing
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.payloads import GENERATED, own_content
 from orchestrator.experiment.plan.plan import Plan, read_plan
-from orchestrator.files import UnreadableFile, sha256_of_file
+from orchestrator.files import UnreadableFile, read_file
 from orchestrator.strict_json import read_own_json
 from services.python.contract.limits import MAX_PAYLOAD_BYTES
 
@@ -63,7 +63,7 @@ def is_stale(plan: Plan) -> str | None:
     """Why a plan no longer says what its files say; None while it does."""
     path = Path(plan.experiment_path)
     try:
-        if sha256_of_file(path, MAX_PAYLOAD_BYTES) != plan.experiment_sha256:
+        if hashlib.sha256(read_file(path, MAX_PAYLOAD_BYTES)).hexdigest() != plan.experiment_sha256:
             return f"{path} has changed since the plan was made"
         own = [file for file in plan.payload_files if file.source != GENERATED]
         changed = [file for file in own if hashlib.sha256(own_content(plan, file)).hexdigest() != file.sha256]

@@ -19,8 +19,7 @@ from orchestrator.findings.validity import failed_in
 from orchestrator.history.record import CellRecord, Evidence, RunRecord, Validity
 from orchestrator.results.derive import JournalState
 from orchestrator.results.documents import Damaged, read_sealed
-from orchestrator.results.folder import RunFolder
-from orchestrator.results.stored_manifest import content_of, stored
+from orchestrator.results.folder import RunFolder, manifest_content, stored_manifest
 from orchestrator.statistics.terms import Interval
 from orchestrator.strict_json import read_own_json
 from orchestrator.summarise import summary_of
@@ -41,11 +40,11 @@ def read_run(folder: RunFolder) -> RunRecord:
 
 
 def _read(folder: RunFolder) -> RunRecord:
-    content = content_of(folder.path)
+    content = manifest_content(folder.path)
     digest = hashlib.sha256(content).hexdigest() if content is not None else ""
     summary, trouble = _summary(folder.path, digest)
     if summary is None or summary.run.manifest_sha256 != digest:
-        stored(folder.path)  # what analysis has read, it has checked
+        stored_manifest(folder.path)  # what analysis has read, it has checked
     journal = folder.journal_state()
     begin = journal.begin
     if not begin:

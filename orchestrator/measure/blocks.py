@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeAlias
 
 from orchestrator.experiment.model.factors import requesters_of
 from orchestrator.experiment.plan.plan import Cell, Plan, PlannedTrial, Turns
@@ -14,7 +14,7 @@ from orchestrator.measure.baselines import Baselines
 from orchestrator.measure.interrupts import OutOfTime
 from orchestrator.measure.progress import Progress, duration, trial_seconds
 from orchestrator.measure.refereeing import Refereeing
-from orchestrator.measure.remaining import Searching, Stopping
+from orchestrator.measure.remaining import Searching, is_over
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.trial import TrialRun
 from orchestrator.measure.turns import Member, take_turns
@@ -22,25 +22,15 @@ from orchestrator.results.manifest import REPEATED, Failure, RequesterRecord, Tr
 from orchestrator.results.records import written
 from orchestrator.results.turn_times import TurnTime, measured_outside
 
-
-@dataclass(frozen=True, kw_only=True)
-class Block:
-    """One trial of every cell, in the schedule's order; `groups` are the placements' shares."""
-
-    number: int
-    groups: tuple[tuple[str, tuple[PlannedTrial, ...]], ...]
+Shares: TypeAlias = list[tuple[str, tuple[PlannedTrial, ...]]]
+"""The trials of a block by placement, in the schedule's order."""
 
 
-def blocks(plan: Plan) -> list[Block]:
-    """The schedule by block and placement, both contiguous in it."""
+def blocks(plan: Plan) -> Iterator[tuple[int, Shares]]:
+    """The schedule by block and placement, both contiguous in it: a block has one trial of every cell."""
     placement = {cell.id: cell.placement for cell in plan.cells}
-    return [
-        Block(
-            number=number,
-            groups=tuple((p, tuple(trials)) for p, trials in groupby(of_block, key=lambda t: placement[t.cell])),
-        )
-        for number, of_block in groupby(plan.trials, key=lambda t: t.block)
-    ]
+    for number, of_block in groupby(plan.trials, key=lambda trial: trial.block):
+        yield number, [(name, tuple(trials)) for name, trials in groupby(of_block, key=lambda t: placement[t.cell])]
 
 
 class Measuring:
@@ -57,7 +47,6 @@ class Measuring:
             trial_s=trial_seconds(context.plan),
         )
         self._searching = Searching(context.plan)
-        self._stopping = Stopping(context)
 
     def run(self) -> bool:
         """Measure every block that is needed and not finished yet; whether that was completed within the wall time."""
@@ -66,12 +55,12 @@ class Measuring:
             if record.block in journal_state.finished_blocks:
                 self._searching.take(record)
         try:
-            for block in blocks(self._context.plan):
-                if block.number in journal_state.finished_blocks:
-                    self._progress.skip(sum(len(trials) for _, trials in block.groups))
+            for block, shares in blocks(self._context.plan):
+                if block in journal_state.finished_blocks:
+                    self._progress.skip(sum(len(trials) for _, trials in shares))
                 else:
-                    self._block(block, attempt=journal_state.attempts.get(block.number, -1) + 1)
-                if self._stopping.is_over(block.number + 1):
+                    self._block(block, shares, attempt=journal_state.attempts.get(block, -1) + 1)
+                if is_over(self._context, block + 1):
                     break
         except OutOfTime:
             done, total = self._progress.done, self._progress.total
@@ -82,21 +71,21 @@ class Measuring:
             return False
         return True
 
-    def _block(self, block: Block, *, attempt: int) -> None:
+    def _block(self, block: int, shares: Shares, *, attempt: int) -> None:
         folder = self._context.folder
-        folder.append({"event": "block", "block": block.number, "attempt": attempt})
+        folder.append({"event": "block", "block": block, "attempt": attempt})
         folder.drop_repeated()
         if attempt:
-            self._context.warn(REPEATED.format(block.number + 1))
-        for placement, planned in block.groups:
+            self._context.warn(REPEATED.format(block + 1))
+        for placement, planned in shares:
             trials = self._searching.still_needed(planned)
             self._progress.skip(len(planned) - len(trials))
             if not trials:
                 continue  # the searches of this placement are over
             cells = [self._context.cells[t.cell] for t in trials]
-            baselines = Baselines(self._context, placement, cells, block=block.number, attempt=attempt)
+            baselines = Baselines(self._context, placement, cells, block=block, attempt=attempt)
             self._group(trials, baselines, attempt)
-        folder.append({"event": "block-end", "block": block.number, "attempt": attempt})
+        folder.append({"event": "block-end", "block": block, "attempt": attempt})
         folder.convert()
         folder.write_manifest()
 
@@ -250,7 +239,7 @@ class Measuring:
             started_wall_ns=outcome.started_wall_ns,
             ended_wall_ns=outcome.ended_wall_ns,
             overhead_s=round(overhead_s + self._context.clock.monotonic_s() - began_s, 4),
-            ready=outcome.ready,
+            ready=outcome.target.ready,
             stats=outcome.stats,
             stats_before=outcome.stats_before,
             stats_warm=outcome.stats_warm,
@@ -265,7 +254,8 @@ class Measuring:
     ) -> tuple[tuple[RequesterRecord, ...], Failure | None]:
         """Bring the records home; a failed trial has none that count."""
         failure = outcome.failure
-        paths = [_samples(trial, cell, attempt, number) for number in range(len(outcome.parts))]
+        name = f"b{trial.block:03}-t{trial.index:04}-a{attempt}"
+        paths = [f"samples/cell={cell.id}/{name}-r{number}.parquet" for number in range(len(outcome.parts))]
         if failure is None:
             try:
                 for part, path in zip(outcome.parts, paths, strict=True):
@@ -276,17 +266,9 @@ class Measuring:
             raw = self._context.folder.raw_path(paths[0])
             if outside := sum(measured_outside(rows, turns) for rows in written(raw, kind=None)):
                 failure = Failure(stage="collect", kind="protocol", message=f"{outside} requests outside of its turns")
-        return tuple(
-            RequesterRecord(
-                host=part.host.name,
-                done=part.done,
-                samples=path if failure is None else None,
-                process=part.process,
-                cpus=part.cpus,
-                heard=part.heard,
-            )
-            for part, path in zip(outcome.parts, paths, strict=True)
-        ), failure
+        samples = paths if failure is None else [None] * len(paths)
+        parts = zip(outcome.parts, samples, strict=True)
+        return tuple(replace(part.requester, samples=path) for part, path in parts), failure
 
     def _left_out(self, trial: PlannedTrial, attempt: int, failure: Failure) -> TrialRecord:
         now_ns = self._context.clock.wall_ns()
@@ -301,8 +283,3 @@ class Measuring:
             overhead_s=0.0,
             failure=failure,
         )
-
-
-def _samples(trial: PlannedTrial, cell: Cell, attempt: int, requester: int) -> str:
-    name = f"b{trial.block:03}-t{trial.index:04}-a{attempt}-r{requester}"
-    return f"samples/cell={cell.id}/{name}.parquet"

@@ -174,10 +174,6 @@ def trial_seconds(plan: Plan) -> float:
     return estimate(plan).duration_s / len(plan.trials)
 
 
-def _blocks(plan: Plan) -> int:
-    return len({trial.block for trial in plan.trials})
-
-
 def _now(plan: Plan, state: JournalState) -> str:
     """The cell whose trial is next, or being made, in the block that was begun last; empty between blocks."""
     begun = max(state.attempts.keys() - state.finished_blocks, default=None)
@@ -187,23 +183,19 @@ def _now(plan: Plan, state: JournalState) -> str:
     return label(plan, cell) if cell else ""
 
 
-def in_progress(results: Path, *, clock: Clock = SYSTEM) -> list[InProgress]:
+def in_progress(results: Path) -> list[InProgress]:
     """Every run under `results` that is being measured, oldest first."""
-    return [_look(folder, clock) for folder in runs(results) if folder.is_in_progress]
+    return [_look(folder) for folder in runs(results) if folder.is_in_progress]
 
 
-def _look(folder: RunFolder, clock: Clock) -> InProgress:
+def _look(folder: RunFolder) -> InProgress:
     try:
-        return _read(folder, clock)
+        journal_state, steps = folder.journal_state(), Steps()
+        for event in folder.events():
+            steps.take(event)
+        return shown(folder.id, folder.plan(), journal_state, steps, SYSTEM)
     except (OrchError, ValueError) as error:
         return InProgress(run=folder.id, trouble=str(error))
-
-
-def _read(folder: RunFolder, clock: Clock) -> InProgress:
-    journal_state, steps = folder.journal_state(), Steps()
-    for event in folder.events():
-        steps.take(event)
-    return shown(folder.id, folder.plan(), journal_state, steps, clock)
 
 
 @dataclass(kw_only=True)
@@ -247,7 +239,7 @@ def shown(run: str, plan: Plan, journal_state: JournalState, steps: Steps, clock
         trials=len(plan.trials),
         done=done,
         cell=_now(plan, journal_state) if steps.stage == "measure" else "",
-        blocks=_blocks(plan),
+        blocks=len({trial.block for trial in plan.trials}),
         blocks_done=len(journal_state.finished_blocks),
         left_s=left_s,
         width=status(plan, decision),

@@ -22,8 +22,8 @@ from orchestrator.referee import recorded
 from orchestrator.referee.exchange import Exchange, Turn, Unreadable, require_answered, require_possible
 from orchestrator.referee.generators import TOOLS, Found, Tool
 from orchestrator.referee.relay import Relay
+from orchestrator.results.documents import digest, inside, whole_file
 from orchestrator.results.manifest import RefereeRecord, TurnRecord
-from orchestrator.results.verification import keep_output
 from services.python.contract.limits import SESSION, TLS, TLS_1_3
 from services.python.contract.lines import Load, Target, Warmup
 
@@ -98,9 +98,10 @@ class Refereeing:
         before = responder.stats("warm-up")
         text, elapsed_s = self._run(tool.argv(program, exchange, how), pair, how, ends)
         answered = responder.stats("measure").answered - before.answered
-        turn = replace(
-            turn, elapsed_s=elapsed_s, answered=answered, sha256=keep_output(context.folder.path, turn, text)
-        )
+        path = inside(context.folder.path, turn.raw)
+        with whole_file(path) as partial:
+            partial.write_text(text, encoding="utf-8")
+        turn = replace(turn, elapsed_s=elapsed_s, answered=answered, sha256=digest(path))
         try:
             figures = tool.read(text, how.in_flight)
             require_possible(figures, in_flight=how.in_flight, window_s=how.window_s, elapsed_s=elapsed_s)
@@ -191,7 +192,7 @@ class _Overheard(Launched):
 
 def comes_first(trial: PlannedTrial, context: RunContext) -> bool:
     """Return whether the load generator is first: in every other block, and in one block for every other cell (ABBA)."""
-    return (trial.block + context.places[trial.cell]) % 2 == 1
+    return (trial.block + [*context.cells].index(trial.cell)) % 2 == 1
 
 
 def window_of(cell: Cell) -> int:

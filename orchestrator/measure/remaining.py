@@ -32,14 +32,12 @@ class Searching:
 
     def cell(self, trial: PlannedTrial, cell: Cell) -> Cell:
         """The cell as this trial measures it: with a search at the rate that is next."""
-        step = self._step(trial.cell, trial.block) if trial.cell in self._finds else None
+        step = self._step(trial.cell, trial.block)
         return cell if step is None else at_step(cell, step)
 
     def judged(self, record: TrialRecord, cell: Cell, raw_path: Callable[[str], Path]) -> TrialRecord:
         """The record with its part in the search, if it has one: `cell` is as `cell` gave it."""
-        step, find = None, self._finds.get(record.cell)
-        if find is not None:
-            step = self._step(record.cell, record.block)
+        step, find = self._step(record.cell, record.block), self._finds.get(record.cell)
         if find is None or step is None:
             return record
         from orchestrator.questions.capacity.observe import verdict
@@ -56,35 +54,29 @@ class Searching:
 
     def _step(self, cell: str, block: int) -> int | None:
         tried = self._of(cell, block)
-        if any(probe.verdict == "no result" for probe in tried):
+        if cell not in self._finds or any(probe.verdict == "no result" for probe in tried):
             return None
         return next_step(self._finds[cell], [probe.verdict == "held" for probe in tried])
 
 
-class Stopping:
-    """The decisions of a run; of a plan with a fixed number of blocks there are none."""
+def is_over(context: RunContext, blocks: int) -> bool:
+    """Whether the run ends after so many finished blocks, by their medians in the journal; of a fixed number never before.
 
-    def __init__(self, context: RunContext) -> None:
-        self._context = context
+    What a session before has decided is computed anew, and written down where its journal was cut before it.
+    """
+    until = context.plan.until
+    if until is None or not until.may_end(blocks):
+        return False
+    from orchestrator.questions.until.find import look
 
-    def is_over(self, blocks: int) -> bool:
-        """Whether the run ends after so many finished blocks, by their medians in the journal.
-
-        What a session before has decided is computed anew, and written down where its journal was cut before it.
-        """
-        until = self._context.plan.until
-        if until is None or not until.may_end(blocks):
-            return False
-        from orchestrator.questions.until.find import look
-
-        journal_state = self._context.folder.journal_state()
-        widths = look(self._context.plan, journal_state.medians_by_block(), blocks)
-        reaches = tuple(width.reaches for width in widths.widths)
-        decision = DecisionRecord(blocks=widths.blocks, reached=widths.reached, reaches=reaches)
-        if journal_state.decisions.get(blocks) != decision:
-            self._context.folder.append({"event": "decision", "decision": asdict(decision)})
-            self._context.listener.progress(status(self._context.plan, decision))
-        return widths.reached
+    journal_state = context.folder.journal_state()
+    widths = look(context.plan, journal_state.medians_by_block(), blocks)
+    reaches = tuple(width.reaches for width in widths.widths)
+    decision = DecisionRecord(blocks=widths.blocks, reached=widths.reached, reaches=reaches)
+    if journal_state.decisions.get(blocks) != decision:
+        context.folder.append({"event": "decision", "decision": asdict(decision)})
+        context.listener.progress(status(context.plan, decision))
+    return widths.reached
 
 
 def status(plan: Plan, decision: DecisionRecord | None) -> str:

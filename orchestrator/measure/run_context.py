@@ -79,11 +79,6 @@ class RunContext:
     def cells(self) -> Mapping[str, Cell]:
         return {c.id: c for c in self.plan.cells}
 
-    @cached_property
-    def places(self) -> Mapping[str, int]:
-        """Which cell of the plan each is, from 0, by id."""
-        return {cell.id: place for place, cell in enumerate(self.plan.cells)}
-
     @property
     def hosts(self) -> Fleet:
         """The fleet, which is there from the stage deploy on."""

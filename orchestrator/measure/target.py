@@ -251,10 +251,6 @@ class Given(Target):
         return Address(host=self.host, port=self.port, anonymous=True)
 
 
-class NoTarget(Target):
-    """A trial that asks nobody."""
-
-
 def of_contract(kind: type[Heard], text: str, stage: str) -> Heard:
     """A responder's line as its type; TrialFailed when it is none of the contract."""
     try:

@@ -57,7 +57,8 @@ def end(workspace: Workspace, run: str) -> Ending:
 
     While an orch measures it, that orch is ended, which takes down what it has made. UsageError when there is no such run.
     """
-    known = {name: intent.run_id for intent in _registry(workspace).intents() for name in (intent.run_id, intent.id)}
+    intents = Registry(workspace.deployments).intents()
+    known = {name: intent.run_id for intent in intents for name in (intent.run_id, intent.id)}
     if run in known:
         return _ended_with_its_orch(workspace, known[run], _folder(workspace, known[run]))
     try:
@@ -69,8 +70,8 @@ def end(workspace: Workspace, run: str) -> Ending:
 
 def end_what_is_up(workspace: Workspace) -> list[Ending]:
     """End every deployment that is up and what the latest run left on this machine; a run in progress is left alone."""
-    up = [intent.run_id for intent in _registry(workspace).standing()]
-    deployed = {intent.run_id for intent in _registry(workspace).intents()}
+    up = [intent.run_id for intent in Registry(workspace.deployments).standing()]
+    deployed = {intent.run_id for intent in Registry(workspace.deployments).intents()}
     folder = newest(workspace.results)
     latest = [folder.id] if folder is not None and folder.id not in deployed else []
     return [_ended_unless_going_on(workspace, run) for run in [*latest, *up]]
@@ -79,7 +80,7 @@ def end_what_is_up(workspace: Workspace) -> list[Ending]:
 def end_all(workspace: Workspace) -> list[Ending]:
     """End what every run has left, and everything else that carries our label; a run in progress is left alone."""
     every = dict.fromkeys(
-        [*(f.id for f in runs(workspace.results)), *(i.run_id for i in _registry(workspace).intents())]
+        [*(f.id for f in runs(workspace.results)), *(i.run_id for i in Registry(workspace.deployments).intents())]
     )
     ended = [_ended_unless_going_on(workspace, run) for run in every]
     others, unasked = strays(workspace)
@@ -92,7 +93,7 @@ def strays(workspace: Workspace) -> tuple[list[Stray], dict[str, str]]:
 
     There, more may be up.
     """
-    known = {intent.id for intent in _registry(workspace).intents()}
+    known = {intent.id for intent in Registry(workspace.deployments).intents()}
     others: list[Stray] = []
     unasked: dict[str, str] = {}
     for provider in (p.name for p in PROVIDERS.values() if p.has_program):
@@ -106,10 +107,6 @@ def strays(workspace: Workspace) -> tuple[list[Stray], dict[str, str]]:
             if identity not in known:
                 others.append(Stray(provider=provider, id=identity, hosts=tuple(what["hosts"])))
     return others, unasked
-
-
-def _registry(workspace: Workspace) -> Registry:
-    return Registry(workspace.deployments)
 
 
 def _swept(stray: Stray) -> Ending:
@@ -168,17 +165,17 @@ def open_deployment(plan: Plan, intent_log: IntentLog, workspace: Workspace) -> 
         from orchestrator.hosts.provision.deployment import RemoteDeployment  # only who has hosts pays for it
 
         return RemoteDeployment(plan, intent_log, workspace)
-    return LocalDeployment(plan, intent_log, workspace)
+    return LocalDeployment(plan, intent_log)
 
 
 def _ended(workspace: Workspace, run: str, folder: RunFolder | None = None) -> Ending:
     """Take down by the written intent where there is one, else by the run's own plan; the receipt is kept with the run."""
     folder = folder or _folder(workspace, run)
     shutil.rmtree(workspace.private / run, ignore_errors=True)  # keys that a killed orch has left
-    intent = _registry(workspace).read(deployment_id(run))
+    intent = Registry(workspace.deployments).read(deployment_id(run))
     try:
         if intent is not None:
-            receipt = take_down(_registry(workspace), intent)
+            receipt = take_down(Registry(workspace.deployments), intent)
         elif folder is not None:
             receipt = open_deployment(folder.plan(), folder, workspace).teardown()
         else:

@@ -23,11 +23,10 @@ from orchestrator.measure.target import (
     Deadline,
     Given,
     Launched,
-    NoTarget,
     Target,
     TrialFailed,
 )
-from orchestrator.results.manifest import Failure, Heard
+from orchestrator.results.manifest import Failure, Heard, RequesterRecord
 from services.python.contract.limits import RESUMED, SESSION
 from services.python.contract.lines import EXHAUSTED_REMEDY, Trial
 from services.python.contract.lines import Target as Address
@@ -41,7 +40,7 @@ from services.python.contract.requester_lines import (
     Turn,
     Warm,
 )
-from services.python.contract.responder_lines import Ready, Stats
+from services.python.contract.responder_lines import Stats
 from services.python.contract.strict import Line
 
 _LEAD_S = 0.05  # from the word to the moment: until the last requester of a host has read it
@@ -52,19 +51,17 @@ OnProgress = Callable[[Progress], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """What one requester gave: its `checked` and `done` lines, and its record on its own host.
-
-    `process`: its number on that host, from 0; `cpus`: what it was pinned to, None where it was not; `heard`: where several
-    hosts asked, when what it said and was told passed here.
-    """
+    """What one requester gave: its record on its own host, its `checked` line, and what the manifest says of it."""
 
     host: Host
-    process: int
-    cpus: str | None
     record: PurePosixPath
     checked: Checked | None
-    done: Done
-    heard: Heard | None = None
+    requester: RequesterRecord
+
+    @property
+    def done(self) -> Done:
+        """Its last line."""
+        return self.requester.done
 
 
 @dataclass(kw_only=True)
@@ -94,7 +91,7 @@ class Bench:
 def target_of(ask: Ask, pair: Pair, interrupts: Interrupts) -> Target:
     """Who is to answer the trial."""
     if ask.kind == "codec":
-        return NoTarget()
+        return Target()  # nobody is asked
     if ask.external is not None and ask.external.start is not None:
         kept = ask.load.concurrency if ask.connection == "reuse" and CONNECTIONS not in ask.knobs else 0
         return Started(
@@ -146,11 +143,6 @@ class TrialRun:
     started_s: float = 0.0
     ended_wall_ns: int = 0
     elapsed_s: float = 0.0
-
-    @property
-    def ready(self) -> Ready | None:
-        """What the responder said of itself; None where nobody says anything."""
-        return self.target.ready
 
     @property
     def overhead_s(self) -> float:
@@ -259,12 +251,16 @@ class TrialRun:
         self.parts = tuple(
             Part(
                 host=requester.host,
-                process=requester.place,
-                cpus=requester.cpus,
                 record=self._record(requester),
                 checked=checked,
-                done=done,
-                heard=Heard(**requester.times) if self._has_hosts and len(requester.times) == 3 else None,
+                requester=RequesterRecord(
+                    host=requester.host.name,
+                    done=done,
+                    samples=None,
+                    process=requester.place,
+                    cpus=requester.cpus,
+                    heard=Heard(**requester.times) if self._has_hosts and len(requester.times) == 3 else None,
+                ),
             )
             for requester, (checked, done) in zip(self.requesters, answers, strict=True)
         )

@@ -20,10 +20,9 @@ from orchestrator.findings.summary import RunSummary
 from orchestrator.report.render import render
 from orchestrator.results.columns import declared_rows
 from orchestrator.results.documents import Damaged, inside
-from orchestrator.results.folder import RunFolder
+from orchestrator.results.folder import RunFolder, stored_manifest
 from orchestrator.results.manifest import Manifest
 from orchestrator.results.names import MANIFEST
-from orchestrator.results.stored_manifest import Stored, stored
 
 KIND = "application/vnd.orch.run+zip"
 SUMMARY = "summary.json"
@@ -44,18 +43,18 @@ class CarriedRun(RunFolder):
         self.is_page_as_written = is_page_as_written
 
     @cached_property
-    def _carried(self) -> Stored:
-        if (manifest := stored(self.path)) is None:
+    def _carried(self) -> tuple[Manifest, bytes]:
+        if (stored := stored_manifest(self.path)) is None:
             raise Damaged(self.path / MANIFEST, "the file is missing")
-        return manifest
+        return stored
 
     def manifest(self) -> Manifest:
         """Return the run in one document."""
-        return self._carried.manifest
+        return self._carried[0]
 
     def manifest_bytes(self) -> bytes:
         """Return manifest.json as it is stored."""
-        return self._carried.content
+        return self._carried[1]
 
 
 def page_with_run(run: RunFolder, summary: RunSummary) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
@@ -12,14 +13,24 @@ from orchestrator import __version__, clock
 from orchestrator.disk import DiskFull, writing
 from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
 from orchestrator.experiment.plan.plan import Plan, read_plan
-from orchestrator.results import derive, stored_manifest
-from orchestrator.results.documents import Damaged, digest, inside, name_in_id, whole_file, write_json
+from orchestrator.results import derive
+from orchestrator.results.documents import (
+    ALTERED,
+    Damaged,
+    digest,
+    inside,
+    name_in_id,
+    sealed,
+    unsealed,
+    whole_file,
+    write_json,
+)
 from orchestrator.results.journal import Journal, is_held, try_hold
 from orchestrator.results.manifest import Manifest
 from orchestrator.results.names import JOURNAL, LATEST, MANIFEST, is_run, not_one, run_folders
 from orchestrator.results.records import STAGING, raw_path
-from orchestrator.results.stored_manifest import Stored
-from orchestrator.strict_json import read_own_json
+from orchestrator.shapes import decode
+from orchestrator.strict_json import parse_own_json, read_own_json
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -162,10 +173,10 @@ class RunFolder:
             stored = self._stored()
             if stored is None and self.journal_state().state != "running":
                 raise Damaged(self.path / MANIFEST, "the file is missing, and the journal says that the run has ended")
-            is_current = stored is not None and stored.manifest.journal == self._journal.end()
-            if stored is not None and is_current and stored.manifest.state != "running":
+            is_current = stored is not None and stored[0].journal == self._journal.end()
+            if stored is not None and is_current and stored[0].state != "running":
                 self._require_begun_as_written()
-                self._manifest = stored.manifest
+                self._manifest, _ = stored
             else:
                 self._manifest = self._recovered()
         return self._manifest
@@ -205,7 +216,7 @@ class RunFolder:
     def write_manifest(self) -> Manifest:
         """Derive the manifest anew and replace manifest.json."""
         self._manifest = self._derived()
-        stored_manifest.write(self.path, self._manifest)
+        self.write_json(MANIFEST, sealed(asdict(self._manifest)))
         return self._manifest
 
     def finish(self, state: Literal["interrupted", "complete"], *, at: str) -> Manifest:
@@ -225,18 +236,18 @@ class RunFolder:
 
         InvalidMeasurement when there is none, or the journal continues after it.
         """
-        stored = self._stored()
-        if stored is None:
+        if (stored := self._stored()) is None:
             raise Damaged(self.path / MANIFEST, "the file is missing")
+        manifest, content = stored
         self._require_begun_as_written()
-        if stored.manifest.journal != self._journal.end() or not self._journal.is_whole:
+        if manifest.journal != self._journal.end() or not self._journal.is_whole:
             raise Damaged(self._journal.path, "not as it was when manifest.json was written: it continues after that")
-        return stored.content
+        return content
 
-    def _stored(self) -> Stored | None:
+    def _stored(self) -> tuple[Manifest, bytes] | None:
         """InvalidMeasurement when it is not as it was written, or the journal has lost lines that it is derived from."""
-        stored = stored_manifest.stored(self.path)
-        if stored is not None and not self._journal.has(stored.manifest.journal):
+        stored = stored_manifest(self.path)
+        if stored is not None and not self._journal.has(stored[0].journal):
             raise Damaged(
                 self._journal.path, "shorter than it was, or another run's: manifest.json is of a later state"
             )
@@ -261,7 +272,7 @@ class RunFolder:
             self.convert()
             self.drop_repeated()
             manifest = self._derived("interrupted")
-            stored_manifest.write(self.path, manifest)
+            self.write_json(MANIFEST, sealed(asdict(manifest)))
             return manifest
 
     def require_as_written(self, name: str, begin: Mapping[str, Any]) -> None:
@@ -273,6 +284,50 @@ class RunFolder:
     def is_in_progress(self) -> bool:
         """Whether a process of this machine writes the run right now."""
         return is_held(self._journal.path)
+
+
+def verify(folder: RunFolder) -> tuple[str, ...]:
+    """Read every file of a run and hold it against what was written down; return the files' paths.
+
+    InvalidMeasurement names the first file that is missing or not as it was written. UsageError while the run is in
+    progress.
+    """
+    if folder.journal_state().state == "running" and folder.is_in_progress:
+        raise UsageError(f"run {folder.id} is still in progress", hint="wait until it has ended")
+    manifest = folder.manifest()
+    folder.manifest_bytes()
+    journal_state = folder.journal_state()
+    begun = tuple(journal_state.begin.get("files", {}))
+    for samples in sorted(journal_state.samples - manifest.files.keys()):
+        raise Damaged(inside(folder.path, samples), "no SHA-256 of it was ever written down")
+    printed = {turn.raw: turn.sha256 for turn in journal_state.turns if turn.sha256}
+    for name, sha256 in {**manifest.files, **printed}.items():
+        if digest(path := inside(folder.path, name)) != sha256:
+            raise Damaged(path, ALTERED)
+    return ("journal.jsonl", "manifest.json", *begun, *manifest.files, *printed)
+
+
+def stored_manifest(folder: Path) -> tuple[Manifest, bytes] | None:
+    """Return manifest.json, and its bytes; None where there is none. InvalidMeasurement when it is not as it was written."""
+    if (content := manifest_content(folder)) is None:
+        return None
+    try:
+        plain, _ = unsealed(parse_own_json(content))
+        manifest: Manifest = decode(Manifest, plain)
+    except ValueError as error:
+        raise Damaged(folder / MANIFEST, f"not as this orch writes it: {error}") from error
+    return manifest, content
+
+
+def manifest_content(folder: Path) -> bytes | None:
+    """Return the bytes of manifest.json; None where there is none."""
+    path = folder / MANIFEST
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise Damaged(path, f"cannot be read: {error.strerror}") from error
 
 
 def runs(root: Path) -> list[RunFolder]:

@@ -30,7 +30,6 @@ _CHAIN_BYTES = 64
 class Line:
     """A whole line: its number from 1, its body, the chain's value after it, and the offset at which it ends."""
 
-    path: Path
     number: int = 0
     body: bytes = b""
     chain: str = ""
@@ -91,7 +90,7 @@ class Journal:
 
     def lines(self, after: Line | None = None) -> Iterator[Line]:
         """Each whole line, those behind `after` alone where it is given; none where there is no file."""
-        line = after or Line(path=self.path)
+        line = after or Line()
         try:
             opened = self.path.open("rb")
         except FileNotFoundError:
@@ -107,11 +106,11 @@ class Journal:
                         return  # the last line, cut by a kill or a power cut
                     raise Damaged(self.path, f"line {line.number + 1} is not as it was written")
                 end = line.offset + len(text)
-                line = Line(path=self.path, number=line.number + 1, body=body, chain=chain, offset=end)
+                line = Line(number=line.number + 1, body=body, chain=chain, offset=end)
                 yield line
 
     def _last(self) -> Line:
-        line = Line(path=self.path)
+        line = Line()
         for line in self.lines():  # noqa: B007 - the last one is wanted
             pass
         return line
@@ -129,12 +128,7 @@ class Tail:
 
     def __init__(self, path: Path) -> None:
         self._journal = Journal(path)
-        self._last = Line(path=path)
-
-    @property
-    def offset(self) -> int:
-        """Where the last whole line ends that was read, in bytes."""
-        return self._last.offset
+        self._last = Line()
 
     def look(self) -> list[dict[str, Any]]:
         """The whole events that were added, oldest first; none when nothing was.
@@ -143,7 +137,7 @@ class Tail:
         journal that became shorter than what was read.
         """
         events: list[dict[str, Any]] = []
-        if self._journal.path.stat().st_size < self.offset:
+        if self._journal.path.stat().st_size < self._last.offset:
             raise Damaged(self._journal.path, "shorter than it was")
         for line in self._journal.lines(self._last):
             events.append(line.content)

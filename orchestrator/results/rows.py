@@ -44,15 +44,19 @@ def sample_number(kind: Recorded) -> int:
     return KINDS.index(OF_KIND[kind].sample)
 
 
+def columns_of(rows: bytes) -> dict[str, npt.NDArray[np.int64]]:
+    """The columns of a record's rows, by name."""
+    table = np.frombuffer(rows, dtype="<i8").reshape(-1, len(COLUMNS))
+    return {name: table[:, place] for place, name in enumerate(COLUMNS)}
+
+
 def refusal(rows: bytes, kind: Recorded, *, parts: int | None = None, at_once: bool = False) -> str | None:
     """Why these rows of a record are not those of a cell of that kind; None where they are.
 
     `parts`: how many a right sample has, of a mix how many operations, None where that is not known. `at_once`: they may
     overlap.
     """
-    table = np.frombuffer(rows, dtype="<i8").reshape(-1, len(COLUMNS))
-    columns = {name: table[:, place] for place, name in enumerate(COLUMNS)}
-    return next(_faults(columns, kind, parts, at_once=at_once), None)
+    return next(_faults(columns_of(rows), kind, parts, at_once=at_once), None)
 
 
 def _faults(columns: Columns, kind: Recorded, parts: int | None, *, at_once: bool) -> Iterator[str]:

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from orchestrator import record_layout
-
 LIMIT = 0.1
 """The share of a turn that may be lost beyond what the trial's turns lose in the middle."""
 
@@ -37,9 +35,10 @@ def measured_outside(rows: bytes, turns: Sequence[TurnTime]) -> int:
     """Return how many measured rows of a record (`results.records.written`) were sent outside of every turn."""
     import numpy as np
 
-    columns = record_layout.COLUMNS
-    table = np.frombuffer(rows, dtype="<i8").reshape(-1, len(columns))
-    sent_ns = table[table[:, columns.index("phase")] != 0, columns.index("sent_ns")]
+    from orchestrator.results.rows import columns_of
+
+    columns = columns_of(rows)
+    sent_ns = columns["sent_ns"][columns["phase"] != 0]
     begins, ends = (np.array([getattr(turn, name) for turn in turns]) for name in ("begin_ns", "end_ns"))
     place = np.searchsorted(begins, sent_ns, side="right") - 1
     return int(((place < 0) | (sent_ns > ends[place])).sum())

@@ -24,6 +24,7 @@ Nanoseconds: TypeAlias = npt.NDArray[np.int64]
 
 SUPPORT = 10
 SLOWEST = 200
+_BODY, _TAIL = 200, 100  # ranks of a curve
 NS_PER_MS = 1e6
 
 
@@ -204,19 +205,17 @@ def of_trials(
     return over_trials(distribution(pooled, sum(failures), limit_ns), each)
 
 
-def curve(
-    ordered: Nanoseconds, *, body: int = 200, tail: int = 100, failed: int = 0
-) -> tuple[tuple[float, float], ...]:
+def curve(ordered: Nanoseconds, *, failed: int = 0) -> tuple[tuple[float, float], ...]:
     """The empirical distribution by rank: (share of requests at or below, latency in ms), ascending.
 
     `failed` more requests, slower than all of these, leave it to end below 1.
 
-    `body` even ranks, `tail` ranks that come closer together towards the maximum (evenly spaced in log(1 - share)), and
+    200 even ranks, 100 ranks that come closer together towards the maximum (evenly spaced in log(1 - share)), and
     every one of the slowest 200: downsampling by shape (LTTB, min-max, M4) loses some of exactly those.
     """
     n = ordered.size
-    even = np.linspace(0, n - 1, min(body, n))
-    beyond = np.geomspace(max(n * 0.1, 1), min(SLOWEST, n), tail)
+    even = np.linspace(0, n - 1, min(_BODY, n))
+    beyond = np.geomspace(max(n * 0.1, 1), min(SLOWEST, n), _TAIL)
     ranks = np.concatenate([even, n - beyond, np.arange(max(0, n - SLOWEST), n)])
     chosen = np.unique(np.clip(np.rint(ranks).astype(np.int64), 0, n - 1))
     shares = (chosen + 1) / (n + failed)

@@ -7,7 +7,7 @@ from typing import Any
 
 from orchestrator.experiment.plan.contrasts import address_of, externals_by_label
 from orchestrator.experiment.plan.own import own_json
-from orchestrator.experiment.plan.plan import Stack, stack_of
+from orchestrator.experiment.plan.plan import Stack
 from orchestrator.findings.summary import MeasuredRun, RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.distance import words as distance
@@ -18,6 +18,7 @@ from orchestrator.questions.languages.words import sentence as of_languages
 from orchestrator.questions.sameness import words as sameness
 from orchestrator.questions.sameness.find import QUESTION as SAMENESS
 from orchestrator.results.derive import JournalState
+from orchestrator.shapes import decode
 from orchestrator.wording import other_questions
 from orchestrator.wording.grounds import crossings
 
@@ -26,7 +27,7 @@ SHARED = "shared the machine with another measurement, which disturbs both"
 
 def notes(summary: RunSummary) -> tuple[str, ...]:
     """Return what a reader must know beside the answer, a sentence each, the nearest to the question first."""
-    stacks = [stack_of(stack) for stack in summary.plan.get("stacks", ())]
+    stacks = [decode(Stack, stack) for stack in summary.plan.get("stacks", ())]
     every = (
         *(f"Not the same work: {sameness.sentence(each)}." for each in SAMENESS.of(summary)),
         *filter(None, map(of_languages, LANGUAGES.of(summary))),

@@ -11,7 +11,6 @@ from typing import Any
 
 from orchestrator.between_runs.measured_runs import read_summaries
 from orchestrator.cli.tables import table
-from orchestrator.experiment.machines import PRICES_AS_OF
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import OF_THE_CALL, said
 from orchestrator.experiment.plan import contrasts
@@ -56,10 +55,11 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
     expected = at_most if until is None else replace(estimate(usual), traffic_usd=at_most.traffic_usd)
     hours = plan.limits.ttl_s / 3600
     hosts, hosts_at_most = cost_of(plan, expected.duration_s / 3600), cost_of(plan, hours)
+    prices = PROVIDERS[plan.provider].prices
     cost = {
         "usd_expected": hosts,
         "usd_at_most": None if hosts_at_most is None else hosts_at_most + at_most.traffic_usd,
-        "prices_as_of": PRICES_AS_OF if PROVIDERS[plan.provider].has_prices else None,
+        "prices_as_of": prices and prices.as_of,
     }
     return {
         "id": plan.id,

@@ -50,10 +50,10 @@ def verify(run: RunOrReport = "latest", as_json: AsJson = False) -> None:
 
 def _verify_run(folder: RunFolder) -> None:
     """InvalidMeasurement names a file that is not as it was written, or figures that do not follow from the samples."""
-    from orchestrator.results import verification
+    from orchestrator.results.folder import verify as as_written
     from orchestrator.summarise import summarise
 
-    files = verification.verify(folder)
+    files = as_written(folder)
     recomputed = json.loads(summarise(folder).to_json())
     run = recomputed["run"]
     stated = _kept(folder, run["manifest_sha256"])

@@ -16,12 +16,11 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 from orchestrator import record_layout
-from orchestrator.experiment.machines import cost_usd
 from orchestrator.experiment.model.factors import knobs
 from orchestrator.experiment.plan.cells import in_all, processes_of, rounds_beyond_first, workers_of
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
 from orchestrator.experiment.plan.topology import profile, region_of, topology
-from orchestrator.experiment.providers import MACHINES, PROVIDERS
+from orchestrator.experiment.providers import MACHINES, PROVIDERS, cost_usd
 from services.python.contract.streams import reads_for_s
 
 _INITIAL_WINDOW = 10  # segments (RFC 6928)
@@ -296,7 +295,7 @@ def cost_of(plan: Plan, hours: float) -> float | None:
     """What the plan's hosts cost for so long, in US dollars, without their traffic; None where no price is known."""
     if not PROVIDERS[plan.provider].costs_money or plan.machine is None:
         return 0.0
-    if not PROVIDERS[plan.provider].has_prices:
+    if PROVIDERS[plan.provider].prices is None:
         return None
     return cost_usd(plan.machine, [region_of(zone) for zone in hosts_needed(plan)], hours)
 
@@ -326,7 +325,7 @@ def wire_bytes(operation: Operation) -> float:
 
 def _traffic_usd(plan: Plan, parts: Mapping[str, _Part]) -> float:
     """What it costs to send what each placement (by id) may, and to fetch samples; nothing without prices."""
-    if not PROVIDERS[plan.provider].has_prices:
+    if PROVIDERS[plan.provider].prices is None:
         return 0.0
     wanted = topology(plan)
     zones = {host.name: host.zone for host in wanted.hosts}

@@ -32,7 +32,7 @@ from orchestrator.experiment.plan.plan import Content, Mixed, Operation, Payload
 from orchestrator.experiment.read.fields import MOST_ITEMS
 from orchestrator.experiment.read.json_payload import read_payload, refuse_outside
 from orchestrator.experiment.read.units import format_rate, format_size
-from orchestrator.files import UnreadableFile, read_file, sha256_of_file
+from orchestrator.files import UnreadableFile, read_file, sha256_of
 from services.python.contract.limits import MAX_PAYLOAD_BYTES, SCHEMA_CHANGES
 from services.python.operations.picture import SMALLEST as SMALLEST_PICTURE
 from services.python.operations.picture import picture
@@ -259,23 +259,15 @@ def materialise(plan: Plan, folder: Path) -> list[Path]:
     targets = []
     for file in plan.payload_files:
         target = folder / f"{file.sha256[:16]}-{file.name}"
-        if not _is_right(file, target):
+        if not target.is_file() or sha256_of(target) != file.sha256:
+            content = picture(file.bytes) if file.source == GENERATED else own_content(plan, file)
+            if hashlib.sha256(content).hexdigest() != file.sha256:
+                hint = f"plan again: orch plan {plan.experiment_path}"
+                raise UsageError(f"{file.sources} has changed since the plan was made", hint=hint)
             with writing(target, "`orch run --resume`"), whole_file(target) as partial:
-                _write(plan, file, partial)
+                partial.write_bytes(content)
         targets.append(target)
     return targets
-
-
-def _is_right(file: PayloadFile, target: Path) -> bool:
-    return target.is_file() and sha256_of_file(target, MAX_PAYLOAD_BYTES) == file.sha256
-
-
-def _write(plan: Plan, file: PayloadFile, target: Path) -> None:
-    content = picture(file.bytes) if file.source == GENERATED else own_content(plan, file)
-    target.write_bytes(content)
-    if hashlib.sha256(content).hexdigest() != file.sha256:
-        hint = f"plan again: orch plan {plan.experiment_path}"
-        raise UsageError(f"{file.sources} has changed since the plan was made", hint=hint)
 
 
 def own_content(plan: Plan, file: PayloadFile) -> bytes:

@@ -27,9 +27,7 @@ _GIVEN = "network"  # the placement of hosts that the experiment gives, unless i
 _EMULATED_RATE_MBIT = 1000.0  # a link without a rate lets its queue overflow at full speed
 
 
-def resolve_placements(
-    located: Located, hosts: Sequence[OwnHost] = (), *, is_elsewhere: bool = False
-) -> tuple[Placement, ...]:
+def resolve_placements(located: Located, hosts: Sequence[OwnHost], *, is_elsewhere: bool) -> tuple[Placement, ...]:
     """Every placement with its zones and link, or between given `hosts`; what cannot be is noted in `located`."""
     experiment = located.experiment
     if is_elsewhere:

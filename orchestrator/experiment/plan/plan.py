@@ -469,12 +469,6 @@ class Plan:
         return self.digest()[:12]
 
 
-def stack_of(raw: dict[str, Any]) -> Stack:
-    """Return a stack of a plan's `to_dict`; ValueError names a key that is unknown or missing."""
-    stack: Stack = decode(Stack, raw)
-    return stack
-
-
 def read_plan(raw: Any) -> Plan:
     """Return the plan in a JSON document; ValueError when it is of another version, or names the value of another type."""
     plan: Plan = decode(Plan, raw)

@@ -168,7 +168,7 @@ def _check_cost(located: Located, plan: Plan) -> None:
     if not provider.costs_money or plan.machine is None:
         return
     lasting, most_usd = format_duration(plan.limits.ttl_s), plan.limits.cost_usd
-    if not provider.has_prices:
+    if provider.prices is None:
         if "cost" not in located.experiment.limits.model_fields_set:
             reason = f"orch has no prices of {provider.name}: look up what the hosts cost for {lasting}, and give that."
             located.add(("limits", "cost"), reason)

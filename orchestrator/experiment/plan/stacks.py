@@ -33,7 +33,7 @@ from orchestrator.experiment.plan.contrasts import (
 )
 from orchestrator.experiment.plan.own.own_json import carried_by
 from orchestrator.experiment.plan.plan import NOBODY, External, Stack
-from orchestrator.experiment.plan.topology import why_unusable
+from orchestrator.experiment.plan.topology import usable
 from services.python.contract.knobs import HTTP, HTTP_3
 from services.python.contract.limits import RESUMED, SESSION, TLS, TLS_1_3, Kind
 from services.python.contract.lines import Load
@@ -157,7 +157,7 @@ def clients_of(located: Located, path: Steps, protocol: Protocol, spec: StackSpe
 def _native_here(located: Located, protocol: Protocol) -> str:
     """The first compiled client of a protocol that can be started here; the first of all where none can."""
     provider, machine = located.experiment.provider, located.experiment.machine
-    able = [client.name for client in protocol.natives if not why_unusable(client.language, provider, machine)]
+    able = [client.name for client in protocol.natives if not usable(client.language, provider, machine)[0]]
     return next(iter([*able, *(client.name for client in protocol.natives)]), NATIVE)
 
 

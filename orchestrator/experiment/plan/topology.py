@@ -192,7 +192,7 @@ _OF_HOSTS = ("ping", "describe")
 
 def require_programs(plan: Plan) -> Mapping[str, Built]:
     """What was built of each language that a plan needs built; UsageError where that cannot be used now."""
-    states = {language.name: _usable(language, plan.provider, plan.machine) for language in needed_languages(plan)}
+    states = {language.name: usable(language, plan.provider, plan.machine) for language in needed_languages(plan)}
     if why := next((why for why, _ in states.values() if why), ""):
         raise UsageError(why, hint=f"`orch services` shows what is built; the plan is of {plan.experiment_path}")
     return {name: built for name, (_, built) in states.items() if built is not None}
@@ -200,13 +200,8 @@ def require_programs(plan: Plan) -> Mapping[str, Built]:
 
 def missing_programs(plan: Plan) -> list[str]:
     """Why languages that a plan needs cannot be used now, and what to do: a sentence for each."""
-    whys = (why_unusable(language, plan.provider, plan.machine) for language in needed_languages(plan))
+    whys = (usable(language, plan.provider, plan.machine)[0] for language in needed_languages(plan))
     return [why for why in whys if why]
-
-
-def why_unusable(language: Language, provider: str, machine: str | None) -> str:
-    """Why that provider cannot start the programs of a language, and what to do; empty where it can."""
-    return _usable(language, provider, machine)[0]
 
 
 def needed_languages(plan: Plan) -> tuple[Language, ...]:
@@ -224,7 +219,7 @@ def platform_of(provider: str, machine: str | None = None) -> str:
     return PROVIDERS[provider].platform or platforms.here()
 
 
-def _usable(language: Language, provider: str, machine: str | None) -> tuple[str, Built | None]:
+def usable(language: Language, provider: str, machine: str | None) -> tuple[str, Built | None]:
     """Why that provider cannot start a language's programs, and what to do (empty where it can); what was built."""
     if not language.build and not language.needs:
         return "", None

@@ -22,7 +22,6 @@ from orchestrator.hosts.local.process import LocalProcess
 from orchestrator.hosts.output import capture
 from orchestrator.hosts.pinning import Pinning, on_this_machine, pinning_facts
 from orchestrator.hosts.processes import RUN_MARK, Known, marked, started_at
-from orchestrator.workspace import Workspace
 from services.python.contract.description import Description
 
 ADDRESS = "127.0.0.1"
@@ -112,14 +111,9 @@ class LocalFleet:
 
 
 class LocalDeployment:
-    """Makes no host, and leaves no process behind."""
+    """Makes no host, and leaves no process behind; all that it makes lies in the run folder."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        intent_log: IntentLog,
-        workspace: Workspace,  # noqa: ARG002 - all that it makes lies in the run folder
-    ) -> None:
+    def __init__(self, plan: Plan, intent_log: IntentLog) -> None:
         self._plan = plan
         self._intent_log = intent_log
         self._hosts: list[LocalHost] = []

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import threading
 import time
-from collections import deque
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -50,7 +49,7 @@ class LocalProcess:
         )
         os.set_blocking(self._stdin.fileno(), False)
         self._lines = LineBuffer()
-        self._tail: deque[bytes] = deque()
+        self._tail = b""
         self._stop, self._stopper = os.pipe()
         self._drain = threading.Thread(target=self._keep_tail, name=f"stderr-{self.pid}", daemon=True)
         self._drain.start()
@@ -124,13 +123,12 @@ class LocalProcess:
     def last_words(self) -> str:
         if not self.is_running():
             self._drain.join(timeout=1.0)
-        return b"".join(tuple(self._tail)).decode(errors="replace")[-LAST_WORDS:].strip()
+        return self._tail.decode(errors="replace")[-LAST_WORDS:].strip()
 
     def _signal(self, number: signal.Signals) -> None:
         processes.signal_group(self._popen, number)
 
     def _keep_tail(self) -> None:
-        size = 0
         poll = select.poll()
         poll.register(self._stderr, select.POLLIN | select.POLLHUP)
         poll.register(self._stop, select.POLLIN | select.POLLHUP)
@@ -139,10 +137,7 @@ class LocalProcess:
                 chunk = os.read(self._stderr.fileno(), _CHUNK)
                 if not chunk:
                     break
-                self._tail.append(chunk)
-                size += len(chunk)
-                while size - len(self._tail[0]) >= 4 * LAST_WORDS:  # UTF-8 takes at most four bytes a character
-                    size -= len(self._tail.popleft())
+                self._tail = (self._tail + chunk)[-4 * LAST_WORDS :]  # UTF-8 takes at most four bytes a character
                 if self._lines.is_flooded(chunk):
                     self._signal(signal.SIGKILL)
                     break

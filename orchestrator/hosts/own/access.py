@@ -8,13 +8,13 @@ import pwd
 import shlex
 import shutil
 import socket
-import subprocess
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 from orchestrator.errors import ProvisionError, on_one_line
 from orchestrator.experiment.plan.plan import OwnHost
+from orchestrator.hosts.output import capture
 
 _ANSWER_S = 30.0
 _SSH_PORT = 22
@@ -31,7 +31,7 @@ def _container_of(host: OwnHost) -> dict[str, Any]:
     words = []
     for engine in filter(shutil.which, _ENGINES):
         command = [engine, "inspect", "--type", "container", host.container]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_ANSWER_S)
+        done = capture(command, timeout_s=_ANSWER_S)
         if done.returncode == 0:
             return _described(host, engine, json.loads(done.stdout)[0])
         words.append(f"{engine}: {on_one_line(done.stderr, 200)}")
@@ -85,14 +85,7 @@ def ssh_of(host: OwnHost, alias: str) -> dict[str, Any]:
 
 def _settings(host: OwnHost) -> dict[str, list[str]]:
     """What `ssh -G` says; it connects nowhere."""
-    done = subprocess.run(
-        ["ssh", "-G", *host.ssh],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=_ANSWER_S,
-        stdin=subprocess.DEVNULL,
-    )
+    done = capture(["ssh", "-G", *host.ssh], timeout_s=_ANSWER_S)
     if done.returncode:
         raise ProvisionError(
             f"{host.name}: ssh does not understand `{shlex.join(host.ssh)}`: {on_one_line(done.stderr, 300)}",
@@ -121,7 +114,7 @@ def _known_keys(settings: dict[str, list[str]], name: str, port: int) -> list[st
     for files in (*settings["userknownhostsfile"], *settings["globalknownhostsfile"]):
         for file in map(_expanded, shlex.split(files)):
             command = ["ssh-keygen", "-F", known_as, "-f", str(file)]
-            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_ANSWER_S)
+            done = capture(command, timeout_s=_ANSWER_S)
             for line in done.stdout.splitlines():
                 words = line.split()
                 if line.startswith("@revoked"):

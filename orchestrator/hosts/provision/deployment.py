@@ -7,20 +7,23 @@ only the intent.
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from orchestrator.clock import SYSTEM
 from orchestrator.errors import ProvisionError, on_one_line
+from orchestrator.experiment.plan.cells import postgresql_connections
 from orchestrator.experiment.plan.estimate import cost_of
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import Topology, needed_languages, topology
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.base import at_once, runtimes
 from orchestrator.hosts.lifecycle import IntentLog, Receipt
-from orchestrator.hosts.provision import ansible, stores
+from orchestrator.hosts.provision import ansible
 from orchestrator.hosts.provision.archives import cache_folder
 from orchestrator.hosts.provision.deployments import Intent, Registry, deployment_id
 from orchestrator.hosts.provision.infra import ROOT
@@ -33,6 +36,8 @@ from orchestrator.hosts.remote.ssh_files import SSH_CONFIG, remote_host, write_s
 from orchestrator.workspace import Workspace
 
 OUTPUT = "output.json"
+_PORT = 5432  # of databases on hosts of their own
+_PASSWORD = "postgresql"  # noqa: S105 - the name of its file
 _BOOT_S = 180.0
 _SHORT_BOOT_S = (
     30.0  # of hosts that are up once they are made; its SSH server may still close a connection on a busy machine
@@ -109,7 +114,7 @@ class RemoteDeployment:
         lock = ROOT / "locks" / "services.lock"
         wheels = {target: wheelhouse(lock, target, cache) for target in programs}
         store = next((name for name, host in hosts.items() if host["role"] == "store"), next(iter(hosts)))
-        database = stores.prepared(plan, self.folder / "keys", hosts, targets[store], cache)
+        of_stores, dsns = databases(plan, self.folder / "keys", hosts, targets[store], cache)
         installed = {
             name: ansible.Installed(
                 wheels=wheels[target],
@@ -121,10 +126,10 @@ class RemoteDeployment:
         }
         config = self.folder / SSH_CONFIG
         inventory = self.folder / "inventory.json"
-        document = ansible.inventory(hosts, config, code(ROOT, cache), installed, database.variables)
+        document = ansible.inventory(hosts, config, code(ROOT, cache), installed, of_stores)
         inventory.write_text(json.dumps(document, indent=2))  # which is YAML
         log = self.folder / "logs" / "ansible.log"
-        return ansible.deploy(ROOT / "ansible", inventory, log), database.dsns
+        return ansible.deploy(ROOT / "ansible", inventory, log), dsns
 
     def teardown(self) -> Receipt:
         self._close()
@@ -180,6 +185,33 @@ class RemoteDeployment:
         self._maker.release()
         for host in self._members.values():
             host.close()
+
+
+def databases(
+    plan: Plan, keys: Path, hosts: Mapping[str, Any], target: Target, cache: Path
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """What Ansible needs for the hosts of role `store` among `hosts`, and the DSN of the server on each; nothing without.
+
+    The password is made for the deployment, and lies among its keys, which go with it. ProvisionError as `wheelhouse`.
+    """
+    if not plan.makes_stores:
+        return {}, {}
+    file = keys / _PASSWORD
+    if not file.exists():
+        keys.mkdir(mode=0o700, exist_ok=True)
+        file.touch(mode=0o600)
+        file.write_text(secrets.token_urlsafe(24))
+    programs = wheelhouse(ROOT / "locks" / "postgresql.lock", target, cache)
+    variables = {
+        "orch_postgresql": str(programs.path.resolve()),
+        "orch_postgresql_digest": programs.digest,
+        "orch_postgresql_connections": postgresql_connections(plan.cells),
+        "orch_postgresql_port": _PORT,
+        "orch_postgresql_password": str(file.resolve()),
+    }
+    dsn = f"port={_PORT} dbname=postgres user=orch password={file.read_text()}"
+    stores = {name: host["address"] for name, host in hosts.items() if host["role"] == "store"}
+    return variables, {name: f"host={address} {dsn}" for name, address in stores.items()}
 
 
 def _target(host: RemoteHost, python: str) -> Target:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 
 from orchestrator.errors import MissingError, OrchError, ProvisionError, UsageError, on_one_line
 from orchestrator.hosts.lifecycle import Swept
+from orchestrator.hosts.output import capture
 
 ROOT = Path(__file__).resolve().parents[3]
 _INCOMPLETE = 6
@@ -89,15 +89,11 @@ class Infra:
     def _ask(self, *words: str) -> dict[str, Any]:
         command = [sys.executable, str(self.module / "provider.py"), *words]
         hint = f"by hand: python3 infra/{self.provider}/provider.py {' '.join(words)}"
-        try:
-            # In a session of its own: a teardown that has begun is not to be cut by the terminal's Ctrl-C.
-            done = subprocess.run(
-                command, capture_output=True, text=True, check=False, timeout=_PATIENCE_S, start_new_session=True
-            )
-        except subprocess.TimeoutExpired as error:
-            raise ProvisionError(
-                f"{self.provider}: {words[0]} had no answer after {_PATIENCE_S:g} s", hint=hint
-            ) from error
+        try:  # in a session of its own: a teardown that has begun is not to be cut by the terminal's Ctrl-C
+            done = capture(command, timeout_s=_PATIENCE_S)
+        except TimeoutError as error:
+            message = f"{self.provider}: {words[0]} had no answer after {_PATIENCE_S:g} s"
+            raise ProvisionError(message, hint=hint) from error
         why = on_one_line(done.stderr, 800) or f"exit status {done.returncode} without a word"
         if done.returncode not in (0, _LACKING, _INCOMPLETE):
             raise ProvisionError(f"{self.provider}: {words[0]} failed: {why}", hint=hint)

@@ -99,13 +99,8 @@ class Terraform:
 
     def _changing(self, verb: str, patience: str) -> list[str]:
         """Without a copy of the state before the last change: it outlives a destroy, with the private keys in it."""
-        return [verb, "-auto-approve", patience, self._var_file(), *self._local_state(), "-backup=-"]
-
-    def _var_file(self) -> str:
-        return f"-var-file={self.variables.resolve()}"
-
-    def _log(self, verb: str) -> Path:
-        return self.folder / "logs" / f"terraform-{verb}.log"
+        variables = f"-var-file={self.variables.resolve()}"
+        return [verb, "-auto-approve", patience, variables, *self._local_state(), "-backup=-"]
 
     def _run(self, verb: str, *arguments: str) -> str:
         command = [find_program(), f"-chdir={self._root.resolve()}", verb, *arguments]
@@ -118,7 +113,7 @@ class Terraform:
             "TF_PLUGIN_CACHE_DIR": str(_plugins()),
             "TF_VAR_python": sys.executable,
         }
-        log = self._log(verb)
+        log = self.folder / "logs" / f"terraform-{verb}.log"
         done = run_logged(command, log, environment, lock=self.folder / LOCK)
         if done.returncode:
             why = _essence(f"{done.stdout}\n{done.stderr}")

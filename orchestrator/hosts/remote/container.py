@@ -7,7 +7,6 @@ import subprocess
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Self
 
 from orchestrator.errors import on_one_line
 from orchestrator.hosts.remote.ssh import NoAnswer
@@ -50,12 +49,6 @@ class ContainerChannel:
         self._ends = [socket.socketpair(), socket.socketpair()]  # stdin and stdout, stderr: ours and the program's
         self.status_event = threading.Event()
         self.exit_status = -1  # as of a command that a signal ended
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def exec_command(self, command: str) -> None:
         """Start the command by the container's shell."""

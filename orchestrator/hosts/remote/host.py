@@ -12,7 +12,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -225,7 +225,7 @@ class RemoteHost:
         HostLost when it is silent for `timeout_s`.
         """
         try:
-            with _losing(self.name), self.session.channel(timeout_s) as channel:
+            with _losing(self.name), closing(self.session.channel(timeout_s)) as channel:
                 channel.settimeout(timeout_s)
                 channel.exec_command(shlex.join(argv))
                 with suppress(OSError):  # one that has ended says why

@@ -128,7 +128,7 @@ def test_what_programs_need_to_run_is_looked_for_where_this_machine_is_the_host(
 def test_native_is_the_first_compiled_client_that_is_built(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: tuple[str, ...], client: str
 ) -> None:
-    monkeypatch.setattr(stacks, "why_unusable", lambda language, *_: "" if language.title in built else "not built")
+    monkeypatch.setattr(stacks, "usable", lambda language, *_: ("" if language.title in built else "not built", None))
     (tmp_path / "x.yaml").write_text(
         "name: x\nquestion: Y?\nstacks: {protocol: rest, client: native}\noperations: add\n"
     )

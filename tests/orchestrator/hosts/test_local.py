@@ -12,7 +12,6 @@ from orchestrator.hosts.local.host import LocalDeployment, LocalHost
 from orchestrator.hosts.processes import started_at
 from orchestrator.measure.teardown import open_deployment
 from orchestrator.results.folder import RunFolder
-from orchestrator.workspace import Workspace
 from tests.support.plans import plan
 
 pytestmark = pytest.mark.busy
@@ -48,7 +47,7 @@ def test_a_file_is_put_without_a_copy_and_fetched_by_moving(host, tmp_path):
 
 
 def test_local_makes_nothing_ends_everything_and_gives_a_receipt(folder):
-    deployment = open_deployment(plan(), folder, Workspace())
+    deployment = open_deployment(plan(), folder)
     deployment.provision()
     host = deployment.deploy().pair("local").responder
     process = host.start(SLEEPER)
@@ -61,7 +60,7 @@ def test_local_makes_nothing_ends_everything_and_gives_a_receipt(folder):
 
 def test_each_placement_has_its_own_pinning(folder):
     ways = [Placement(id=f"local-{pin}", name=pin, kind="local", pin=pin) for pin in ("off", "together")]
-    fleet = LocalDeployment(replace(plan(), placements=tuple(ways)), folder, Workspace()).deploy()
+    fleet = LocalDeployment(replace(plan(), placements=tuple(ways)), folder).deploy()
     assert fleet.pair("local-off").requester_cpus is None
     together = fleet.pair("local-together")
     assert together.requester_cpus == together.responder_cpus
@@ -75,7 +74,7 @@ def test_teardown_ends_what_a_killed_orch_left_and_spares_a_reused_process_id(fo
     ):
         folder.append({"event": "process", "host": "local", "pid": ours.pid, "started": started_at(ours.pid)})
         folder.append({"event": "process", "host": "local", "pid": other.pid, "started": "long ago"})
-        receipt = LocalDeployment(plan(), folder, Workspace()).teardown()
+        receipt = LocalDeployment(plan(), folder).teardown()
         assert receipt.left == ()
         assert ours.wait(10) == -15
         assert other.poll() is None

@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator.experiment.plan.plan import Placement
 from orchestrator.experiment.plan.topology import topology
-from orchestrator.hosts.provision import ansible, stores
+from orchestrator.hosts.provision import ansible, deployment
 from orchestrator.hosts.provision.wheelhouse import Bundle, Target
 from orchestrator.hosts.remote.fleet import RemoteFleet
 from tests.support.inventories import installed
@@ -30,26 +30,26 @@ HOSTS = {
 @pytest.fixture
 def bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bundle:
     made = Bundle(path=tmp_path / "postgresql.tar", digest="0123456789ab")
-    monkeypatch.setattr(stores, "wheelhouse", lambda lock, target, cache: made if lock.is_file() else None)
+    monkeypatch.setattr(deployment, "wheelhouse", lambda lock, target, cache: made if lock.is_file() else None)
     return made
 
 
 def test_the_password_is_made_once_and_lies_among_the_keys_alone(tmp_path: Path, bundle: Bundle) -> None:
-    first, again = (stores.prepared(PLAN, tmp_path, HOSTS, TARGET, tmp_path) for _ in range(2))
+    first, again = (deployment.databases(PLAN, tmp_path, HOSTS, TARGET, tmp_path) for _ in range(2))
     assert first == again
-    file = Path(first.variables["orch_postgresql_password"])
+    variables, dsns = first
+    file = Path(variables["orch_postgresql_password"])
     assert file.parent == tmp_path
     assert file.stat().st_mode & 0o777 == 0o600
     password = file.read_text()
     assert len(password) >= 24
-    assert first.dsns == {"store-1": f"host=198.18.0.12 port=5432 dbname=postgres user=orch password={password}"}
-    assert password not in str(first.variables)
-    assert password not in repr(first)
-    assert first.variables["orch_postgresql_connections"] > 10
+    assert dsns == {"store-1": f"host=198.18.0.12 port=5432 dbname=postgres user=orch password={password}"}
+    assert password not in str(variables)
+    assert variables["orch_postgresql_connections"] > 10
 
 
 def test_stores_are_a_group_of_their_own_with_variables_of_their_own(tmp_path: Path, bundle: Bundle) -> None:
-    variables = stores.prepared(PLAN, tmp_path, HOSTS, TARGET, tmp_path).variables
+    variables, _ = deployment.databases(PLAN, tmp_path, HOSTS, TARGET, tmp_path)
     of_all = ansible.inventory(HOSTS, tmp_path / "ssh_config", bundle, installed(HOSTS, bundle), variables)["all"]
     assert {name: list(group["hosts"]) for name, group in of_all["children"].items()} == {"stores": ["store-1"]}
     assert of_all["children"]["stores"]["vars"]["orch_postgresql"] == str(bundle.path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,8 @@ from typing import Any
 import pytest
 
 from orchestrator.errors import MissingError, ProvisionError, UsageError
+from orchestrator.hosts.base import Completed
+from orchestrator.hosts.provision import infra
 from orchestrator.hosts.provision.deployments import Intent, Registry, deployment_id
 from orchestrator.hosts.provision.infra import Infra
 from orchestrator.hosts.provision.takedown import overview, take_down
@@ -157,8 +158,8 @@ def test_after_a_sweep_that_leaves_nothing_the_second_destroy_is_what_counts(mon
 
 
 def test_a_program_that_ends_without_a_word_still_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    ended = subprocess.CompletedProcess([], returncode=-9, stdout="", stderr="")
-    monkeypatch.setattr(subprocess, "run", lambda *_args, **_options: ended)
+    ended = Completed(returncode=-9, stdout="", stderr="")
+    monkeypatch.setattr(infra, "capture", lambda *_args, **_options: ended)
     with pytest.raises(ProvisionError, match="list failed: exit status -9 without a word"):
         Infra("gcp").standing()
 

@@ -18,8 +18,7 @@ from orchestrator.experiment.plan.topology import require_programs
 from orchestrator.hosts.local.host import LocalHost
 from orchestrator.measure.run import _conditions
 from orchestrator.measure.smoke import programs_record, refuse_changes
-from orchestrator.results.folder import RunFolder
-from orchestrator.results.verification import verify
+from orchestrator.results.folder import RunFolder, verify
 from orchestrator.summarise import summarise
 from tests.support.hosts import FakeFleet
 from tests.support.tiny_language import ORCH, ROOT, STACK, TOOL, tiny, write_tiny

@@ -16,8 +16,7 @@ from orchestrator.hosts.load_generators import look
 from orchestrator.hosts.processes import RUN_MARK, marked
 from orchestrator.referee.generators import GHZ, OHA, WRK, Tool
 from orchestrator.referee.relay import Relay
-from orchestrator.results.folder import RunFolder
-from orchestrator.results.verification import verify
+from orchestrator.results.folder import RunFolder, verify
 
 ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 PATIENCE_S = 110.0

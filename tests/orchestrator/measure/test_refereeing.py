@@ -17,9 +17,8 @@ from orchestrator.measure.refereeing import Refereeing, require_same
 from orchestrator.measure.run import Run
 from orchestrator.referee.exchange import Exchange
 from orchestrator.referee.generators import GHZ, WRK, Found
-from orchestrator.results.folder import RunFolder
+from orchestrator.results.folder import RunFolder, verify
 from orchestrator.results.manifest import RefereeRecord, RefereeTool
-from orchestrator.results.verification import verify
 from tests.orchestrator.measure.test_run import Lab
 from tests.support.hosts import (
     FakeDeployment,

@@ -17,9 +17,8 @@ from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.progress import how_unfinished
 from orchestrator.measure.run import Result, Run
 from orchestrator.measure.run_context import RunContext
-from orchestrator.results.folder import RunFolder
+from orchestrator.results.folder import RunFolder, verify
 from orchestrator.results.manifest import Failure
-from orchestrator.results.verification import verify
 from services.python.contract.description import Description
 from tests.support.hosts import (
     FakeDeployment,

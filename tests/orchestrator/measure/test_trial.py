@@ -64,7 +64,7 @@ def test_a_service_that_runs_already_is_asked_by_its_name_and_neither_started_no
     (requester,) = host.processes
     address = {"host": "there", "port": 4712, "identity": None, "anonymous": True}
     assert requester.trial["target"] == address
-    assert (outcome.ready, outcome.stats_before, outcome.stats) == (None, None, None)
+    assert (outcome.target.ready, outcome.stats_before, outcome.stats) == (None, None, None)
 
 
 def test_a_failure_beside_a_responder_that_runs_already_is_told_as_the_requester_saw_it(host):
@@ -151,7 +151,11 @@ def test_the_processes_of_a_host_share_its_load_and_begin_at_one_moment(host):
     assert [p.trial["knobs"] for p in requesters] == [{"connections": number} for number in ("2", "1", "1")]
     assert len({p.trial["seed"] for p in requesters}) == len({p.trial["record"] for p in requesters}) == 3
     assert [p.received[1:] for p in requesters] == [[f"measure {int(1_000.05 * 1e9)}"]] * 3
-    assert [(part.host.name, part.process) for part in outcome.parts] == [("fake", 0), ("fake", 1), ("fake", 2)]
+    assert [(part.host.name, part.requester.process) for part in outcome.parts] == [
+        ("fake", 0),
+        ("fake", 1),
+        ("fake", 2),
+    ]
 
 
 def test_when_several_hosts_were_heard_and_told_is_kept_by_the_clock_here(host):

@@ -12,8 +12,8 @@ from orchestrator import errors
 from orchestrator.experiment.plan.plan import Plan, Until
 from orchestrator.measure.progress import Steps, shown
 from orchestrator.measure.remaining import status
+from orchestrator.results.folder import verify
 from orchestrator.results.manifest import DecisionRecord
-from orchestrator.results.verification import verify
 from tests.orchestrator.measure.test_run import Lab
 from tests.support.hosts import FakeProcess, Line, checked_line, done_line, good_requester, interrupted, rows, script
 from tests.support.plans import plan

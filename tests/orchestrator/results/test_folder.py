@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import InvalidMeasurement, UsageError
-from orchestrator.results.folder import RunFolder
-from orchestrator.results.verification import verify
+from orchestrator.results.folder import RunFolder, verify
 from services.python.contract.description import Description
 from tests.support.folders import add_trial, begun, samples
 

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
-from orchestrator.results.folder import RunFolder
+from orchestrator.results.folder import RunFolder, verify
 from orchestrator.results.journal import Journal
-from orchestrator.results.verification import verify
 from orchestrator.summarise import summarise
 from tests.support.folders import add_trial, begun, finished, killed, samples
 
