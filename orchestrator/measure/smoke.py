@@ -13,7 +13,7 @@ from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.estimate import own_s
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.experiment.plan.topology import needed_languages
-from orchestrator.experiment.plan.turn_lengths import as_measured
+from orchestrator.experiment.plan.turn_lengths import as_measured, stretched
 from orchestrator.hosts.base import Fleet, runtimes
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.trial import TrialRun, body_bytes
@@ -46,10 +46,10 @@ def _fit_turns(context: RunContext) -> None:
         work_s = context.own_s.get(cell.exchange)
         if cell.turns is None or work_s is None:
             continue
-        turns = as_measured(plan, cell, work_s)
-        context.turns[cell.id] = turns
+        context.turns[cell.id] = turns = as_measured(plan, cell, work_s)
         if turns is None:
             context.warn(f"{context.label(cell)} takes no turns: its requests take too long for them")
+    context.turns |= stretched(plan.cells, {name: turns for name, turns in context.turns.items() if turns is not None})
 
 
 def _try(context: RunContext, cell: Cell) -> None:

@@ -55,8 +55,8 @@ def test_warm_up_is_in_no_latency_and_failed_requests_stand_behind_all():
 
     cell = summarise(a_run(spoil=spoil)).cells[0]
     assert cell.distribution.n == 5 * 997
-    assert cell.errors == {"timeout": 15}
-    assert cell.requests == 5_000
+    assert cell.counts.errors == {"timeout": 15}
+    assert cell.counts.requests == 5_000
     assert cell.distribution.failed == 15
     assert cell.distribution.maximum is None
     assert "maximum" in cell.distribution.censored
@@ -178,7 +178,7 @@ def test_a_folder_on_disk_gives_the_same_summary(tmp_path, summary):
     again = summarise(folder)
     assert again.cells == summary.cells
     assert again.comparisons == summary.comparisons
-    assert len(again.manifest_sha256) == 64
+    assert len(again.run.manifest_sha256) == 64
 
 
 def test_a_trial_in_which_nothing_succeeded_leaves_an_empty_cell():
@@ -188,7 +188,7 @@ def test_a_trial_in_which_nothing_succeeded_leaves_an_empty_cell():
 
     summary = summarise(a_run(spoil=spoil))
     assert cell_of(summary, "grpc-thin").distribution is None
-    assert cell_of(summary, "grpc-thin").errors == {"refused": 5_000}
+    assert cell_of(summary, "grpc-thin").counts.errors == {"refused": 5_000}
 
 
 def test_a_run_without_a_finished_trial_is_refused():

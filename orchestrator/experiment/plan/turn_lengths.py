@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import ceil, sqrt
 
@@ -61,14 +61,12 @@ def with_turns(plan: Plan, turn: float | str, known: Mapping[str, Protocol]) -> 
         pair.reference.id for pair in pairs(plan) if groups.get(pair.cell.id) == groups.get(pair.reference.id)
     )
 
-    most_rounds = {group: max(lengths[name].rounds for name in groups if groups[name] == group) for group in sizes}
-
     taken: dict[str, Turns] = {}
     for name, group in groups.items():
         each_round = max(1, round(sqrt(compared[name]))) if lengths[name].requests is None else 1
         if sizes[group] > 1:
-            turns = _stretched(lengths[name], most_rounds[group])
-            taken[name] = replace(turns, group=group, each_round=each_round)
+            taken[name] = replace(lengths[name], group=group, each_round=each_round)
+    taken = stretched(plan.cells, taken)
     cells = tuple(replace(cell, turns=taken.get(cell.id)) for cell in plan.cells)
     return replace(plan, cells=cells, without_turns=tuple(sorted(reasons)))
 
@@ -84,15 +82,21 @@ def as_measured(plan: Plan, cell: Cell, own_s: float) -> Turns | None:
     turns = _turns(plan, cell, request_s, max(cell.turns.length_s, needed_s))
     if turns.requests is not None and turns.rounds == 1:
         return cell.turns
-    turns = _stretched(turns, cell.turns.rounds)
     return replace(turns, group=cell.turns.group, each_round=cell.turns.each_round)
 
 
-def _stretched(turns: Turns, rounds: int) -> Turns:
-    """With up to so many rounds, as far as its duration may be stretched; a number of requests has no more of them."""
-    if turns.requests is not None:
-        return turns
-    return replace(turns, rounds=max(turns.rounds, min(rounds, _MOST_STRETCHED * turns.rounds)))
+def stretched(cells: Iterable[Cell], turns: Mapping[str, Turns]) -> dict[str, Turns]:
+    """Give slow cells as many rounds as others of their setting have, as far as a duration may be stretched; by id."""
+    settings = {cell.id: cell.setting for cell in cells if cell.id in turns}
+    most: dict[object, int] = {}
+    for name, setting in settings.items():
+        most[setting] = max(most.get(setting, 0), turns[name].rounds)
+    return {
+        name: each
+        if each.requests is not None
+        else replace(each, rounds=min(most[settings[name]], _MOST_STRETCHED * each.rounds))
+        for name, each in turns.items()
+    }
 
 
 def _fewest(cell: Cell) -> int:

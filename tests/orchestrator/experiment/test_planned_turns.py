@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from orchestrator.experiment.plan.estimate import own_s
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.schedule import groups_of, orders_of_turns
-from orchestrator.experiment.plan.turn_lengths import as_measured
+from orchestrator.experiment.plan.turn_lengths import as_measured, stretched
 
 TEXT = """
 name: turns
@@ -77,7 +78,22 @@ def test_turns_are_as_long_as_the_smoke_tests_requests_need(
     plan = plan_of(write)
     turns = as_measured(plan, plan.cells[0], own_s(plan, plan.cells[0], request_s))
     assert (turns and turns.length_s) == length_s
-    assert turns is None or turns.rounds == min(100, 4 * ceil(round(1 / turns.length_s, 6)))
+    assert turns is None or turns.rounds == ceil(round(1 / turns.length_s, 6))
+
+
+def test_a_slow_stack_takes_as_many_turns_as_the_others_of_its_setting_up_to_four_times_its_duration(
+    write: Write,
+) -> None:
+    rest, grpc = plan_of(write).cells
+    assert rest.turns is not None
+    for own, rounds in ((40, 100), (20, 80)):
+        slow = replace(rest.turns, rounds=own)
+        turns = stretched((rest, grpc), {rest.id: rest.turns, grpc.id: slow})
+        assert [each.rounds for each in turns.values()] == [100, rounds]
+    elsewhere = replace(grpc, operation="other")
+    assert stretched((rest, elsewhere), {rest.id: rest.turns, grpc.id: slow})[grpc.id] == slow
+    with_requests = replace(slow, requests=30)
+    assert stretched((rest, grpc), {rest.id: rest.turns, grpc.id: with_requests})[grpc.id] == with_requests
 
 
 def test_a_request_that_is_longer_than_a_turn_takes_none(write: Write) -> None:
