@@ -60,7 +60,7 @@ def test_warm_up_is_in_no_latency_and_failed_requests_stand_behind_all():
     assert cell.distribution.failed == 15
     assert cell.distribution.maximum is None
     assert "maximum" in cell.distribution.censored
-    assert cell.replies.maximum < 500
+    assert cell.details.replies.maximum < 500
 
 
 def test_an_open_loop_counts_from_the_intended_time():
