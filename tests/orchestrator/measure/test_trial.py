@@ -160,17 +160,17 @@ def test_the_processes_of_a_host_share_its_load_and_begin_at_one_moment(host):
 
 def test_when_several_hosts_were_heard_and_told_is_kept_by_the_clock_here(host):
     parts = make(host, requesters=2).parts
-    assert all(part.heard is not None for part in parts)
+    assert all(part.requester.heard is not None for part in parts)
     for part in parts:
-        assert part.heard.warm_ns <= part.heard.told_ns <= part.heard.done_ns
-        assert part.heard.told_ns == 1_000 * 10**9
-    assert [part.heard for part in make(host).parts] == [None]  # one host: nothing to tell apart
+        assert part.requester.heard.warm_ns <= part.requester.heard.told_ns <= part.requester.heard.done_ns
+        assert part.requester.heard.told_ns == 1_000 * 10**9
+    assert [part.requester.heard for part in make(host).parts] == [None]  # one host: nothing to tell apart
 
 
 def test_each_process_has_a_cpu_of_its_own_as_far_as_there_are_any(host):
     pair = Pair((host,), host, "1", "0", more_cpus=("2",))
     bench = Bench(clock=host.time.clock(), interrupts=Interrupts(), on_progress=lambda line: None)
-    assert [part.cpus for part in bench.make(SHARED, pair, "t0").parts] == ["1", "2", "1"]
+    assert [part.requester.cpus for part in bench.make(SHARED, pair, "t0").parts] == ["1", "2", "1"]
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
