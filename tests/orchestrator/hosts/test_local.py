@@ -12,6 +12,7 @@ from orchestrator.hosts.local.host import LocalDeployment, LocalHost
 from orchestrator.hosts.processes import started_at
 from orchestrator.measure.teardown import open_deployment
 from orchestrator.results.folder import RunFolder
+from orchestrator.workspace import Workspace
 from tests.support.plans import plan
 
 pytestmark = pytest.mark.busy
@@ -47,7 +48,7 @@ def test_a_file_is_put_without_a_copy_and_fetched_by_moving(host, tmp_path):
 
 
 def test_local_makes_nothing_ends_everything_and_gives_a_receipt(folder):
-    deployment = open_deployment(plan(), folder)
+    deployment = open_deployment(plan(), folder, Workspace())
     deployment.provision()
     host = deployment.deploy().pair("local").responder
     process = host.start(SLEEPER)
