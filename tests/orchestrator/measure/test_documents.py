@@ -87,7 +87,7 @@ def test_a_real_run_carries_it_both_ways_and_says_so(tmp_path: Path) -> None:
     run = RunFolder.open("latest", root=tmp_path / "results")
     summary = summarise(run)
     parts = {cell.id: cell for cell in summary.cells if "__echo-rows__" in cell.id}
-    assert {cell.failed for cell in parts.values()} == {0}
+    assert {cell.counts.failed for cell in parts.values()} == {0}
     done_lines = {trial.cell: trial.requesters[0].done for trial in run.manifest().trials}
     sizes = {name: (done_lines[name].body_bytes_sent or 0) / done_lines[name].requests for name in parts}
     of_value = {sizes.pop(name) for name in parts if "__value__" in name}

@@ -86,7 +86,7 @@ def test_the_processes_of_a_trial_are_one_measurement() -> None:
     assert trial.stats.answered == 350 + 3 * (5 + 2)  # each warms up, and checks identity and reply
     assert table[table["phase"] == 0]["received_ns"].max() < measured["sent_ns"].min()  # all were warm before any began
     assert not_passed(measured_run) == {}
-    assert summarise(measured_run).cells[0].requests == 350
+    assert summarise(measured_run).cells[0].counts.requests == 350
 
 
 @pytest.mark.slow
@@ -152,7 +152,7 @@ def test_codecs_alone_have_no_responder_no_floor_and_parts_in_their_samples() ->
     samples = pd.read_parquet(measured.path / "samples")
     assert dict(samples["kind"].value_counts()) == {2: 2 * 4 * 3 * 305, 4: 4 * 3 * 305}
     assert set(samples["policy"]) == set(samples["compression"]) == {"n/a"}
-    of_records = {cell.sizes.body for cell in cells if cell.operation == "echo 3 records"}
+    of_records = {cell.sizes.body for cell in cells if cell.labels.operation == "echo 3 records"}
     assert len(of_records) == 1, "both libraries wrote the same messages"
 
 
