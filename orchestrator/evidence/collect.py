@@ -24,6 +24,7 @@ from orchestrator.evidence.run_evidence import (
     Part,
     RunEvidence,
     Samples,
+    StreamTrial,
     Totals,
     TrialEvidence,
     named,
@@ -177,20 +178,19 @@ def _cell(
     pieces: dict[int, list[Nanoseconds]] = defaultdict(list)
     limit_ns = cell.timeout_s * cell.calls * 1e9
     strips = StripMaker(max(2, BINS_PER_CELL // max(1, len(finished))))
-    evidence = []
     placement = next(p for p in plan.placements if p.id == cell.placement)
     is_one_clock = is_one_machine(plan, placement)
     events = streams.StreamsOfCell(cell, is_one_clock=is_one_clock) if cell.kind == "stream" else None
     operation = next(o for o in plan.operations if o.id == cell.operation)
     mix = OperationsOfMix(operation) if operation.mix else None
     wanted = (*COLUMNS, *streams.COLUMNS) if events is not None else COLUMNS_OF_MIXES if mix is not None else COLUMNS
-    for record in finished:
+
+    def add(record: TrialRecord) -> TrialEvidence:  # what it reads is free again before all trials are pooled
         parts = list(_parts(run, plan, cell, record, wanted, pieces, observers, is_one_clock=is_one_clock))
         samples = [samples for _, samples, _ in parts]
         stream = None if events is None else events.add(record, [s for s in samples if isinstance(s, StreamSamples)])
         hosts = by_host([(requester, samples) for requester, samples, _ in parts])
-        errors = dict(sum((Counter(named(s.status[s.failed])) for s in samples), Counter()))
-        errors = {DROPPED: stream.counts.dropped} if stream is not None and stream.counts.dropped else errors
+        errors = _errors(samples, stream)
         trial = TrialEvidence(
             record=record,
             summary=None,
@@ -203,13 +203,15 @@ def _cell(
             whole=seen_in_all([host.whole for host in hosts if host.whole.measured], of_whole),
         )
         ordered = st.merged([s.ordered_ns for s in samples])
-        evidence.append(replace(trial, summary=_trial_summary(trial, ordered, hosts, manifest.hosts)))
         if mix is not None:
             mix.add(samples, trial.totals.window_s)
         pool.append(ordered)
         failures.append(sum(errors.values()))
-        ended_ns += [s.received_ns[s.failed] - s.sent_ns[s.failed] for s in samples if s.failed.any()]
+        ended_ns.extend(s.received_ns[s.failed] - s.sent_ns[s.failed] for s in samples if s.failed.any())
         strips.add(record.index, [host.whole for host in hosts])
+        return replace(trial, summary=_trial_summary(trial, ordered, hosts, manifest.hosts))
+
+    evidence = [add(record) for record in finished]
     waits = cell.kind != "stream" and any("timeout" in trial.errors for trial in evidence)
     of_all, replies = _distributions(pool, failures, limit_ns if waits else None, [] if events else ended_ns)
     return CellEvidence(
@@ -229,6 +231,12 @@ def _cell(
         stream=events.summary(of_all) if events else None,
         mixed=() if mix is None else mix.summary(limit_ns),
     )
+
+
+def _errors(samples: Sequence[Samples], stream: StreamTrial | None) -> dict[str, int]:
+    if stream is not None and stream.counts.dropped:
+        return {DROPPED: stream.counts.dropped}
+    return dict(sum((Counter(named(s.status[s.failed])) for s in samples), Counter()))
 
 
 def is_one_machine(plan: Plan, placement: Placement) -> bool:
@@ -253,7 +261,8 @@ def _distributions(
     Without a limit no failed request waited for one: then `ended_ns` says after which time they ended; of an event that
     was dropped nothing is known.
     """
-    replies, whole = st.of_trials(trials), st.of_trials(trials, failures, limit_ns)
+    whole = st.of_trials(trials, failures, limit_ns)
+    replies = st.of_trials(trials) if any(failures) else whole
     if whole is not None and limit_ns is None and any(failures):
         ended = float(np.median(np.concatenate(ended_ns))) / st.NS_PER_MS if ended_ns else None
         whole = replace(whole, limit=None, ended=ended)
