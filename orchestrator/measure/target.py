@@ -99,20 +99,20 @@ class TrialFailed(Exception):
 
 
 class Target:
-    """Who answers one trial, from before its first request to its end; here nobody whom orch starts, asks or ends."""
+    """What answers one trial, from before its first request to its end; here nothing that orch starts, queries or ends."""
 
-    ready: Ready | None = None  # what it said of itself once it could be asked; None where nobody says anything
-    counts: bool = False  # whether it can be asked for its stats
+    ready: Ready | None = None  # its `ready` line; None where nothing prints one
+    counts: bool = False  # whether it reports its stats
 
     def start(self) -> None:
         """Begin to get ready, without waiting; TrialFailed when that cannot be."""
 
     def await_ready(self) -> Address | None:
-        """Wait until it can be asked; what requesters are told of it, None where nobody is asked. TrialFailed."""
+        """Wait until it is ready, and return where requesters reach it; None without a responder. TrialFailed."""
         return None
 
-    def stats(self, stage: str) -> Stats | None:  # noqa: ARG002 - of those that can be asked
-        """What it has done so far, asked in that stage of the trial; None where nothing can be known. TrialFailed."""
+    def stats(self, stage: str) -> Stats | None:  # noqa: ARG002 - of those that report them
+        """Return what it has done so far, in that stage of the trial; None where it does not report it. TrialFailed."""
         return None
 
     def cause(self, error: TrialFailed) -> TrialFailed:

@@ -91,7 +91,7 @@ class Bench:
 def target_of(ask: Ask, pair: Pair, interrupts: Interrupts) -> Target:
     """Who is to answer the trial."""
     if ask.kind == "codec":
-        return Target()  # nobody is asked
+        return Target()  # a codec alone has no responder
     if ask.external is not None and ask.external.start is not None:
         kept = ask.load.concurrency if ask.connection == "reuse" and CONNECTIONS not in ask.knobs else 0
         return Started(

@@ -1,7 +1,7 @@
 """Explanation and action of a check's result, made from the kinds and values of its points.
 
 The words of a kind are a text, or a text and an action. A text is a clause (`{steal:percent} of a core`), whose fields are
-the result's evidence and the point's own values, each written by its unit. What stands in brackets is left out where one of
+the result's evidence and the point's own values, each written by its unit. What is in brackets is left out where one of
 its fields is missing, empty or zero. Semicolons join clauses, except after `.` or `:` and before a space, `,` or `:`. A text
 that begins with a name (`{tool:name}`) keeps its small letter.
 """
@@ -49,10 +49,8 @@ WORDS: Mapping[str, Mapping[str, Words]] = {
 """By the name of a check and the kind of a point."""
 
 _UNITS: Mapping[str, Callable[[Any], str]] = {
-    "any": quantities.any_of,
     "bounds": lambda interval: " to ".join(quantities.bounds(interval[:2], *interval[2:])),  # and the margin
     "causes": lambda names: "; or ".join(CAUSES[name] for name in names),
-    "change": quantities.change,
     "core": lambda n: "the responder's core" if n == 1 else f"the busiest core of the responder's {n:,} workers",
     "changes": lambda interval: " to ".join(quantities.change(bound - 1, 1) for bound in interval),
     "difference": quantities.difference,
@@ -81,7 +79,6 @@ _UNITS: Mapping[str, Callable[[Any], str]] = {
     "reported": lambda field: REPORTED[field],
     "repr": repr,
     "s": lambda seconds: quantities.ns(seconds * 1e9),
-    "size": quantities.size,
     "span": lambda ends: " to ".join(dict.fromkeys(map(str, ends))),
     "statuses": lambda pairs: quantities.listed([f"{number:,} with {status}" for status, number in pairs]),
     "us": lambda microseconds: quantities.ns(microseconds * 1e3),
