@@ -64,11 +64,11 @@ def main() -> int:
         "trials alone (Welch)": welch,
         "assumed spread": lambda pair, statistic: compared(compare_runs(*pair, statistic)),
         "spread from history": lambda pair, statistic: compared(
-            compare_runs(*pair, statistic, equal_runs(pair[1], _plain(found), without=[pair[0].run_id]))
+            compare_runs(*pair, statistic, equal_runs(pair[1], _plain(found), without=[pair[0].run.id]))
         ),
     }
     outcomes = [
-        {"kind": kind, "method": method, "statistic": statistic, "new": pair[0].run_id, "old": pair[1].run_id}
+        {"kind": kind, "method": method, "statistic": statistic, "new": pair[0].run.id, "old": pair[1].run.id}
         | judge(pair, statistic)
         for kind, chosen in pairs.items()
         for method, judge in methods.items()

@@ -33,7 +33,7 @@ LIMITS = [[int(n) for n in row.split()] for row in re.findall(r"^\| \d \| ([\d ]
 
 @cache
 def stream(label: str, size: int) -> bytes:
-    return hashlib.new("shake_128", b"orch payload v1/" + label.encode()).digest(size)
+    return hashlib.shake_128(b"orch payload v1/" + label.encode()).digest(size)
 
 
 def grouped(content: bytes) -> str:

@@ -50,7 +50,7 @@ def test_a_row_has_the_columns_of_the_layout() -> None:
 
 
 def test_what_a_requester_writes_the_orchestrator_reads(tmp_path: Path) -> None:
-    rows = [record.Row(*range(n, n + 10), 0, 0, n + 12, 2) for n in (1, 100, 10_000)]
+    rows = [record.Row._make([*range(n, n + 10), 0, 0, n + 12, 2]) for n in (1, 100, 10_000)]
     with record.Record(tmp_path / "r", 5) as written:
         for row in rows:
             written.append_row(row)

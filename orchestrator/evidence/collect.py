@@ -111,8 +111,8 @@ def _is_pinned(manifest: Manifest, plan: Plan, cell: CellEvidence) -> bool:
     """Whether the scheduler cannot move the ends together or apart: each is on its own host, or kept on its CPUs."""
     if cell.placement.kind != "local":
         return True
-    cpus = manifest.fleet.get("requester_cpus", plan.pin)
-    return cpus not in (None, "off") and not cell.is_external
+    pin = cell.placement.pin or manifest.fleet.get("requester_cpus", plan.pin)
+    return pin not in (None, "off") and not cell.is_external
 
 
 def _parts(

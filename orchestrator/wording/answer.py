@@ -29,7 +29,6 @@ from orchestrator.wording.tables.table import Table
 from orchestrator.wording.where import axes, name_of_place, where
 
 MOST_LINES = 5
-_BESIDE = ("Faster", "Slower", "Equal", "Undecided")  # heads of lines that one line can hold
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,25 +156,25 @@ def _grounds(
     if not ranked:
         return []
     seen = effects(_valid(summary), ranked[0].factor, summary.matters)
-    texts = {
-        "In practice": grounds.practice(summary, ranked, seen, distances) if is_worth else "",
-        "Compares": grounds.compares(ranked),
-        "Certainty": grounds.certainty(summary, ranked),
-    }
-    return [Line(head, text) for head, text in texts.items() if text]
+    lines = (
+        Line("In practice", grounds.practice(summary, ranked, seen, distances) if is_worth else "", "practice"),
+        Line("Compares", grounds.compares(ranked), "compares"),
+        Line("Certainty", grounds.certainty(summary, ranked)),
+    )
+    return [line for line in lines if line.text]
 
 
 def _fitting(lines: Sequence[Line]) -> tuple[Line, ...]:
     """Five lines at most: sides beside the fastest share one, then worth and subject of a difference are left out."""
     if len(lines) > MOST_LINES:
-        beside = [line for line in lines[1:] if line.head in _BESIDE]
+        beside = [line for line in lines if line.kind in ("others", "undecided")]
         if len(beside) > 1:
-            text = " ".join(capital(line.text) if line.head == "Undecided" else line.sentence for line in beside)
+            text = " ".join(capital(line.text) if line.kind == "undecided" else line.sentence for line in beside)
             merged = Line("Others", text)
-            lines = [lines[0], merged, *(line for line in lines[1:] if line.head not in _BESIDE)]
-    for head in ("In practice", "Compares"):
+            lines = [lines[0], merged, *(line for line in lines[1:] if line not in beside)]
+    for kind in ("practice", "compares"):
         if len(lines) > MOST_LINES:
-            lines = [line for line in lines if line.head != head]
+            lines = [line for line in lines if line.kind != kind]
     return tuple(lines[:MOST_LINES])
 
 

@@ -107,11 +107,12 @@ def _others(ranking: Ranking) -> Iterator[Line]:
         return [f"{named(ranking.names[cell])} {_change(ranking, sides[cell])}" for cell in cells]
 
     if faster := having("faster"):
-        yield Line("Faster", f"{some(faster, 8)} against {reference}.")
+        yield Line("Faster", f"{some(faster, 8)} against {reference}.", "others")
     if slower := having("slower"):
-        yield Line("Slower", f"{some(slower, 8)} against {reference}.")
+        yield Line("Slower", f"{some(slower, 8)} against {reference}.", "others")
     if equal := having("tie"):
-        yield Line("Equal", f"{some(equal, 8)}: intervals within {margin(ranking.matters)} of {reference}.")
+        text = f"{some(equal, 8)}: intervals within {margin(ranking.matters)} of {reference}."
+        yield Line("Equal", text, "others")
     left = [ranking.names[cell] for cell in rest if sides[cell].standing == "not resolved"]
     texts = [f"{NO_DIFFERENCE} from {reference}: {some(left, 8)}"] if left else []
     if ranking.unranked:
@@ -122,4 +123,4 @@ def _others(ranking: Ranking) -> Iterator[Line]:
             reasons.setdefault(clause(member.reason, {}), []).append(ranking.names[member.cell])
     texts += [f"insufficient data for {some(names, 3)}: {why}" for why, names in reasons.items()]
     if texts:
-        yield Line("Undecided", f"{'; '.join(texts)}.")
+        yield Line("Undecided", f"{'; '.join(texts)}.", "undecided")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import floor, log10
+from typing import Literal
 
 from orchestrator import quantities
 from orchestrator.findings.summary import CellSummary
@@ -23,10 +24,11 @@ _ROUNDING = 1e-9  # 99.999999999 has as many digits as 100
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the result: what it is about, in a word or two, and a sentence."""
+    """A line of the result: what it is about, in a word or two, and a sentence; its kind says whether it can give way."""
 
     head: str
     text: str
+    kind: Literal["main", "others", "undecided", "practice", "compares"] = "main"
 
     @property
     def sentence(self) -> str:

@@ -75,7 +75,8 @@ def ends(request: pytest.FixtureRequest) -> Implementation:
 @pytest.fixture
 def asking(request: pytest.FixtureRequest, ends: Implementation, tmp_path: Path) -> Asking:
     """A requester, of a protocol that scripted servers speak."""
-    return Asking(ends, *request.param, tmp_path)
+    protocol, client = request.param
+    return Asking(ends, protocol, client, tmp_path)
 
 
 asking_http = asking  # of one that travels over HTTP

@@ -11,7 +11,7 @@ import threading
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import jsonschema
 
@@ -128,7 +128,7 @@ class Program:
         assert len(words.splitlines()) == 1, words or "it did not say why"
         return words
 
-    def __enter__(self) -> Program:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -32,7 +32,8 @@ def far(**keys: str) -> str:
     return f"placements: {{{', '.join(f'{key}: {value}' for key, value in {'name': 'far', **keys}.items())}}}\n"
 
 
-LINKS = {  # of a placement: the key of a module's link, and per text its value and whether it is fit
+# Of a placement: the key of a module's link, and per text its value and whether it is fit.
+LINKS: dict[str, tuple[str, dict[str, tuple[float, int]]]] = {
     "rtt": ("rtt_ms", {"10ms": (10, 1), "10s": (10_000, 1), "10.001s": (10_001, 0), "11s": (11_000, 0)}),
     "jitter": ("jitter_ms", {"9ms": (9, 1), "10ms": (10, 1), "11ms": (11, 0)}),
     "loss": ("loss", {"0 %": (0, 1), "99.9 %": (0.999, 1), "100 %": (1, 0)}),

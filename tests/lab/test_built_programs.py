@@ -104,7 +104,7 @@ def test_programs_reach_hosts_as_they_were_built_and_are_put_right_where_they_ar
     ask = Ask(protocol="tcp", responder="reference", client="reference", operation="add", load=Load(requests=20))
     outcome = bench.make(ask, fleet.pair("near"), "built")
     assert outcome.failure is None, outcome.failure
-    assert outcome.ready.implementation == "reference"
+    assert outcome.target.ready.implementation == "reference"
 
     again = deployment.deploy()
     assert again.describe()["tasks_changed"] == 0

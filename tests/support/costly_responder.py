@@ -51,5 +51,5 @@ def _before(operation: str, request: Mapping[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    respond.Dispatcher = CostlyDesk  # type: ignore[misc]
+    respond.Dispatcher = CostlyDesk  # type: ignore[attr-defined, misc]
     respond.main()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from benchmarks.checks import injections as to
@@ -190,7 +192,7 @@ def clock_that_stops_at(share, part=""):
 
 
 OPEN = {"load": p.Load(concurrency=64, requests=2000, rate_per_s=500.0)}
-CLEAN = {
+CLEAN: dict[str, dict[str, Any]] = {
     "sequential": {},
     "eight in flight": {"load": p.Load(concurrency=8, requests=4000)},
     "a new connection each time": {"connection": "per-request"},

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,7 @@ Capacity = Callable[[p.Cell, int, np.random.Generator], float]
 def searching(plan: p.Plan, find: Find, *, repeats: int) -> p.Plan:
     """The same plan with a search for the rate of each of its cells."""
     load = Load(concurrency=find.concurrency or room(find.highest), duration_s=1.0, rate_per_s=find.highest)
-    parts = {"stack": plan.stacks, "operation": plan.operations, "placement": plan.placements}
+    parts: dict[str, Sequence[Any]] = {"stack": plan.stacks, "operation": plan.operations, "placement": plan.placements}
     cells = []
     for cell in plan.cells:
         of = {name: next(part for part in known if part.id == getattr(cell, name)) for name, known in parts.items()}

@@ -343,8 +343,8 @@ class Requester(Mixing, Coding):
             self.errors.setdefault(status, (str(error) or status)[:300])
             if status not in ("undecodable", "protocol"):
                 self.drop(lane)
-        for place, (one, reply) in enumerate(zip(asked, replies, strict=False)):
-            if not self.is_right(*one, reply):
+        for place, ((name, fields), reply) in enumerate(zip(asked, replies, strict=False)):
+            if not self.is_right(name, fields, reply):
                 parts[place] = parts[place]._replace(status=STATUS["wrong-reply"])
                 status = "wrong-reply" if status == "ok" else status
                 self.errors.setdefault("wrong-reply", "not the right value")

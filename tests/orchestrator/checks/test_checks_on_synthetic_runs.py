@@ -2,6 +2,7 @@
 `test_checks_on_real_faults.py` has the harness itself commit them."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from tests.support.made_up import CLEAN, FAULTS, HERE, NEW_OF_EACH, OPEN, SHARED
 from tests.support.matrix import others_slow
 from tests.support.runs import MS, US, S, a_plan, a_run, host_counters
 
-OF_PROCESSES = {
+OF_PROCESSES: dict[str, dict[str, Any]] = {
     "four processes": SHARED,
     "four processes on each of two hosts": {**SHARED, "requesters": 2},
     "a rate of four processes": SHARED_RATE,

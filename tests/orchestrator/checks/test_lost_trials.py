@@ -72,11 +72,11 @@ def test_of_two_runs_the_one_that_lost_trials_gains_nothing_either(grpc, lost_by
 
 def test_a_run_that_lost_trials_does_not_pass_as_surely_not_slower():
     new, old = quick(seed=2), quick()
-    compared = [measured(summarise(run), id=name) for run, name in ((new, "new"), (old, "old"))]
-    assert {row.verdict for row in compare_runs(*compared, "median").rows} == {"not resolved"}
-    assert judge(compare_runs(*compared, "median"), 0.5).error is None
+    after, before = (measured(summarise(run), id=name) for run, name in ((new, "new"), (old, "old")))
+    assert {row.verdict for row in compare_runs(after, before, "median").rows} == {"not resolved"}
+    assert judge(compare_runs(after, before, "median"), 0.5).error is None
     cut = measured(summarise(without(new, "grpc", {2})), id="new")
-    error = judge(compare_runs(cut, compared[1], "median"), 0.5).error
+    error = judge(compare_runs(cut, before, "median"), 0.5).error
     assert isinstance(error, Undecided)
     assert "1 of 6 trials failed entirely" in error.message
 

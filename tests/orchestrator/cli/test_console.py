@@ -14,6 +14,7 @@ from orchestrator.cli.console import Console, plain
 from orchestrator.errors import UsageError
 from orchestrator.experiment.read.problems import ExperimentError, Mark, Problem, Source
 from tests.support.called import orch
+from tests.support.printed import printed
 
 
 class Terminal(io.StringIO):
@@ -42,7 +43,7 @@ def test_what_has_no_shape_of_its_own_is_shown(code: int) -> None:
 def test_json_holds_it_as_an_escape_and_gives_it_back(code: int) -> None:
     console = Console(out=io.StringIO(), as_json=True)
     console.emit({"a": f"x{chr(code)}y"})
-    text = console.out.getvalue()
+    text = printed(console.out)
     assert text.replace("\n", "").isprintable()
     assert json.loads(text) == {"a": f"x{chr(code)}y"}
 
@@ -60,7 +61,7 @@ def test_a_text_cannot_make_a_line_of_its_own(console: Console, monkeypatch: pyt
     monkeypatch.setattr("os.get_terminal_size", lambda _: os.terminal_size((200, 20)))
     monkeypatch.setattr(Terminal, "fileno", lambda _: 2)
     getattr(console, write)(FORGED)
-    text = console.out.getvalue() + console.err.getvalue().replace("\r\x1b[2K", "")
+    text = printed(console.out) + printed(console.err).replace("\r\x1b[2K", "")
     assert len(text.splitlines()) == 1
     assert r"x\nok: verified\r\u2028ok: verified" in text
 
@@ -68,11 +69,11 @@ def test_a_text_cannot_make_a_line_of_its_own(console: Console, monkeypatch: pyt
 def test_an_error_of_several_lines_has_them_and_what_it_quotes_adds_none(console: Console) -> None:
     source = Source(f"{FORGED}.yaml", "a: 1\n")
     console.error(ExperimentError([Problem(Mark(source, 1, 1), FORGED), Problem(Mark(source, 1, 2), "b")]))
-    lines = console.err.getvalue().splitlines()
+    lines = printed(console.err).splitlines()
     assert len(lines) == 6
     assert not any(line.startswith("ok:") for line in lines)
     console.error(UsageError(FORGED, hint=FORGED))
-    assert len(console.err.getvalue().splitlines()) == 8
+    assert len(printed(console.err).splitlines()) == 8
 
 
 @pytest.mark.parametrize("words", [["--no\nok: verified"], ["no\nok: verified"], ["report", "x\nok: verified"]])
@@ -85,4 +86,4 @@ def test_the_words_of_a_call_make_no_line_either(words: list[str], tmp_path: Pat
 
 def test_our_own_colours_pass_and_what_they_colour_cannot_end_them(console: Console) -> None:
     console.result(console.style("a\x1b[0mb", "red"))
-    assert console.out.getvalue() == "\x1b[31ma\\x1b[0mb\x1b[0m\n"
+    assert printed(console.out) == "\x1b[31ma\\x1b[0mb\x1b[0m\n"

@@ -11,6 +11,7 @@ from orchestrator.cli.results import compare, report
 from orchestrator.cli.runs import show
 from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
 from orchestrator.results.folder import RunFolder
+from tests.support.printed import printed
 from tests.support.runs import a_run, write_run
 
 
@@ -61,7 +62,7 @@ def test_a_run_folder_that_cannot_be_written_to_still_has_a_report(out, monkeypa
     report.report("latest")
 
     assert Path(out.getvalue().strip()).is_file()
-    assert "Permission denied" in console.err.getvalue()
+    assert "Permission denied" in printed(console.err)
 
 
 def test_out_names_the_file_and_the_same_stored_data_gives_the_same_report(out):
@@ -83,7 +84,7 @@ def test_every_verb_says_that_the_latest_run_is_still_in_progress(verb):
         VERBS[verb]()
     folder.release()
     said = f"run {folder.id} is still in progress: what follows is of the trials stored so far"
-    assert console.err.getvalue().count(said) == 1
+    assert printed(console.err).count(said) == 1
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -97,4 +98,4 @@ def test_every_verb_says_how_much_of_an_interrupted_run_is_stored_and_how_it_goe
         "run 20261121-040000-cut-cccc was interrupted: 4 of 6 trials are stored; "
         "`orch run --resume 20261121-040000-cut-cccc` finishes it"
     )
-    assert console.err.getvalue().count(said) == 1
+    assert printed(console.err).count(said) == 1

@@ -15,6 +15,7 @@ from orchestrator.hosts.provision.infra import Infra
 from orchestrator.measure.run import Result
 from orchestrator.results.folder import RunFolder
 from tests.support.plans import plan
+from tests.support.printed import printed
 
 
 @pytest.fixture(autouse=True)
@@ -141,7 +142,7 @@ def test_what_was_made_elsewhere_is_named_and_ended_only_with_all(out, monkeypat
     monkeypatch.setattr(Infra, "sweep", lambda self, identity: swept.append(identity) or Swept(removed=("orch-o1-a",)))
     hosts.teardown(None)
     assert out.said() == "nothing is up\n"
-    assert "o1 (lab: a) carries our label" in console.err.said()
+    assert "o1 (lab: a) carries our label" in printed(console.err)
     assert swept == []
     hosts.teardown(None, everything=True)
     assert "o1  receipt (lab): 1 created, 1 destroyed, nothing left" in out.said()
@@ -157,7 +158,7 @@ def test_a_provider_that_cannot_be_asked_is_no_provider_without_hosts(out, monke
     monkeypatch.setattr(Infra, "target", lambda self: {"project": "demo"})
     monkeypatch.setattr(Infra, "standing", standing)
     hosts.teardown(None)
-    assert "gcp could not be asked what else is up: gcp: list failed: 403" in console.err.said()
+    assert "gcp could not be asked what else is up: gcp: list failed: 403" in printed(console.err)
     with pytest.raises(errors.TeardownIncomplete, match="could not be asked what else is up"):
         hosts.teardown(None, everything=True)
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from orchestrator.checks.base import Finding
 from orchestrator.checks.latency import noise
 from orchestrator.evidence.collect import collect
 from orchestrator.evidence.host_noise import held_up, noises
@@ -48,7 +49,7 @@ def cell_of(
     return collect(run, {}).cells[0]
 
 
-def judged(cell: CellEvidence) -> CheckResult | noise.Finding:
+def judged(cell: CellEvidence) -> CheckResult | Finding:
     result = noise.judge(cell)
     assert result is not None
     return result

@@ -12,6 +12,7 @@ from orchestrator.cli.runs import listing
 from orchestrator.errors import UsageError
 from orchestrator.report import path_of
 from tests.support.past import STARTED, a_past_run
+from tests.support.printed import printed
 
 RESULTS = Path("results")
 
@@ -20,7 +21,7 @@ def listed():
     console.out, console.as_json = io.StringIO(), False
     listing.list_runs(limit=30, as_json=True)
     console.as_json = False
-    return {run["id"]: run for run in json.loads(console.out.getvalue())["runs"]}
+    return {run["id"]: run for run in json.loads(printed(console.out))["runs"]}
 
 
 def test_a_deleted_run_is_gone_with_its_report_its_notes_and_its_row():
@@ -37,7 +38,7 @@ def test_a_deleted_run_is_gone_with_its_report_its_notes_and_its_row():
     assert [page.exists() for page in pages] == [False, True]
     assert listed().keys() == {"very-old"}
     assert list(Path(".orch/notes").iterdir()) == []
-    assert str(pages[0]) in console.err.getvalue()
+    assert str(pages[0]) in printed(console.err)
 
 
 def test_nothing_is_deleted_without_a_yes(monkeypatch):

@@ -19,6 +19,7 @@ from orchestrator.history import run_record, shared
 from orchestrator.history.record import Filters, RunRecord
 from orchestrator.results.folder import RunFolder
 from tests.support.past import a_past_run, with_samples
+from tests.support.printed import printed
 from tests.support.team_index import a_server, empty, url_of
 
 SECRET = "hunter2-is-long"
@@ -142,6 +143,6 @@ def test_a_run_is_published_listed_and_unpublished_by_verbs(
     listing.publish(["one"])
     assert ids(url) == ["one"]
     listing.list_runs(team=True, limit=3)
-    assert "one" in console.out.getvalue()
+    assert "one" in printed(console.out)
     listing.unpublish(["one"], yes=True)
     assert ids(url) == []

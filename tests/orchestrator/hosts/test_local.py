@@ -9,6 +9,7 @@ import pytest
 
 from orchestrator.experiment.plan.plan import Placement
 from orchestrator.hosts.local.host import LocalDeployment, LocalHost
+from orchestrator.hosts.local.process import LocalProcess
 from orchestrator.hosts.processes import started_at
 from orchestrator.measure.teardown import open_deployment
 from orchestrator.results.folder import RunFolder
@@ -52,6 +53,7 @@ def test_local_makes_nothing_ends_everything_and_gives_a_receipt(folder):
     deployment.provision()
     host = deployment.deploy().pair("local").responder
     process = host.start(SLEEPER)
+    assert isinstance(process, LocalProcess)
     process.read(30.0)
     receipt = deployment.teardown()
     assert (len(receipt.created), len(receipt.destroyed), receipt.left) == (1, 1, ())

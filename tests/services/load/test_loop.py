@@ -39,13 +39,13 @@ def _verify(request: Any, reply: Any) -> str | None:
 
 
 @pytest.fixture(params=["blocking", "awaiting"])
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SlowBench]:
     made = SlowBench(request.param, tmp_path / "record", _verify)
     yield made
     made.close()
 
 
-def test_only_the_call_is_timed(bench: Bench):
+def test_only_the_call_is_timed(bench: SlowBench):
     bench.dialer.service_ns = 1234
     loops = bench.loops()
     loops.open()
@@ -58,7 +58,7 @@ def test_only_the_call_is_timed(bench: Bench):
     assert {(row.bytes_sent, row.bytes_received) for row in rows} == {(10, 20)}
 
 
-def test_both_phases_use_the_same_connections_and_are_counted_apart(bench: Bench):
+def test_both_phases_use_the_same_connections_and_are_counted_apart(bench: SlowBench):
     loops = bench.loops()
     loops.open()
     warm = bench.phase(3, WARM_UP)
@@ -73,7 +73,7 @@ def test_both_phases_use_the_same_connections_and_are_counted_apart(bench: Bench
     assert bench.dialer.dials == 1
 
 
-def test_per_request_opening_is_timed_and_closing_is_not(bench: Bench):
+def test_per_request_opening_is_timed_and_closing_is_not(bench: SlowBench):
     bench.dialer.dial_ns, bench.dialer.service_ns = 500, 1000
     loops = bench.loops("per-request")
     loops.open()
@@ -86,7 +86,7 @@ def test_per_request_opening_is_timed_and_closing_is_not(bench: Bench):
     assert bench.recorder.tally.connections_opened == 3
 
 
-def test_pauses_of_a_closed_loop_are_added_up_and_lie_between_its_requests(bench: Bench):
+def test_pauses_of_a_closed_loop_are_added_up_and_lie_between_its_requests(bench: SlowBench):
     """Verifying (7 ns), looking at the socket (11) and closing it (300): before every request but the first."""
     bench.dialer.dial_ns, bench.dialer.service_ns, bench.dialer.close_ns = 500, 1000, 300
     loops = bench.loops("per-request")
@@ -99,7 +99,7 @@ def test_pauses_of_a_closed_loop_are_added_up_and_lie_between_its_requests(bench
     assert round(tally.span_s * NS) - tally.paused_ns == 4 * 1500 + 3 * 5
 
 
-def test_a_wrong_reply_is_an_error_with_its_words_and_never_a_success(bench: Bench):
+def test_a_wrong_reply_is_an_error_with_its_words_and_never_a_success(bench: SlowBench):
     bench.dialer.script = {2: {"wrong": 1}}
     loops = bench.loops()
     loops.open()
@@ -113,7 +113,7 @@ def test_a_wrong_reply_is_an_error_with_its_words_and_never_a_success(bench: Ben
 
 
 @pytest.mark.parametrize("status", ["closed", "timeout", "undecodable"])
-def test_a_broken_connection_is_opened_anew_outside_the_timed_window(bench: Bench, status: str):
+def test_a_broken_connection_is_opened_anew_outside_the_timed_window(bench: SlowBench, status: str):
     bench.dialer.dial_ns, bench.dialer.service_ns = 9999, 10
     bench.dialer.script = {2: CallFailed(status, "gone")}
     loops = bench.loops()
@@ -126,7 +126,7 @@ def test_a_broken_connection_is_opened_anew_outside_the_timed_window(bench: Benc
     assert bench.looks == 1
 
 
-def test_nothing_but_failures_gives_up_instead_of_going_on(bench: Bench):
+def test_nothing_but_failures_gives_up_instead_of_going_on(bench: SlowBench):
     bench.dialer.script = {number: CallFailed("closed", "gone") for number in range(4, 1000)}
     loops = bench.loops()
     loops.open()
@@ -136,7 +136,7 @@ def test_nothing_but_failures_gives_up_instead_of_going_on(bench: Bench):
     assert len(bench.rows()) == 53  # what was asked before is kept
 
 
-def test_silence_for_three_timeouts_gives_up_sooner(bench: Bench):
+def test_silence_for_three_timeouts_gives_up_sooner(bench: SlowBench):
     bench.dialer.script = {number: CallFailed("timeout") for number in range(2, 1000)}
     bench.dialer.service_ns = lambda call: 30 * NS if call > 1 else 1000
     loops = bench.loops()
@@ -146,7 +146,7 @@ def test_silence_for_three_timeouts_gives_up_sooner(bench: Bench):
     assert len(bench.rows()) < 10
 
 
-def test_an_open_loop_counts_from_when_a_request_was_due(bench: Bench):
+def test_an_open_loop_counts_from_when_a_request_was_due(bench: SlowBench):
     """The stall test: one slow reply delays those behind it, and their latency says so."""
     bench.time.tick_ns = 100
     bench.dialer.service_ns = lambda call: 500 * MS if call == 3 else 1 * MS
@@ -165,7 +165,7 @@ def test_an_open_loop_counts_from_when_a_request_was_due(bench: Bench):
     assert all(row.sent_ns >= row.intended_ns for row in rows)
 
 
-def test_what_was_due_and_not_sent_when_the_window_closed_is_no_error(bench: Bench):
+def test_what_was_due_and_not_sent_when_the_window_closed_is_no_error(bench: SlowBench):
     bench.dialer.service_ns = 10 * MS
     due = array("q", [index * MS for index in range(50)])
     loops = bench.loops()
