@@ -46,7 +46,7 @@ def effects(cells: Sequence[CellSummary], but: str, matters: float) -> list[Effe
         alike: dict[tuple[object, ...], list[CellSummary]] = {}
         for cell in cells:
             if cell.factors.get(name) is not None:
-                alike.setdefault(_apart_from(name, cell), []).append(cell)
+                alike.setdefault(cell.apart_from(name), []).append(cell)
         for members in alike.values():
             pairs += [pair for two in combinations(members, 2) if (pair := _effect(name, *two))]
     levels = holm_levels([1.0 if result.p_value is None else result.p_value for _, result in pairs])
@@ -56,13 +56,6 @@ def effects(cells: Sequence[CellSummary], but: str, matters: float) -> list[Effe
         is_apart = interval is not None and not interval[0] <= 1 <= interval[1] and not is_within(interval, matters)
         judged.append(replace(effect, is_sure=is_apart))
     return judged
-
-
-def _apart_from(name: str, cell: CellSummary) -> tuple[object, ...]:
-    free = (name, *BY_NAME[name].varies_with)
-    factors = tuple((key, value) for key, value in sorted(cell.factors.items()) if key not in free)
-    stack = None if BY_NAME[name].belongs_to == "stack" else cell.stack
-    return (cell.operation, cell.placement, cell.kind, stack, factors)
 
 
 def _effect(name: str, cell: CellSummary, other: CellSummary) -> tuple[Effect, LogMean] | None:

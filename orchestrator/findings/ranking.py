@@ -113,11 +113,11 @@ class Outcome:
 class Ranking:
     """A setting in which several sides are compared with one reference, by the stack or by a factor.
 
-    `group` is the setting in words; `subject` what all sides have in common where a factor is compared, else empty.
+    `setting` is what all sides have in common; `subject` names it of the stack where a factor is compared, else it is empty.
     """
 
     factor: str
-    group: str
+    setting: tuple[object, ...]
     subject: str
     reference: str  # cell
     members: tuple[Comparison, ...]
@@ -239,17 +239,26 @@ def rankings(summary: RunSummary) -> tuple[Ranking, ...]:
     """Return every setting that the run compares, in the order of its comparisons: the first factor comes first."""
     statistic = ranked_by(summary)
     cells = {cell.id: cell for cell in summary.cells}
-    settings: dict[tuple[str, str, str, str], list[Comparison]] = {}
-    for c in summary.comparisons:
-        if c.statistic == statistic and not c.control and {c.cell, c.reference_cell} <= cells.keys():
-            settings.setdefault((c.factor, c.group, c.subject, c.reference_cell), []).append(c)
-    envelopes: dict[str, float] = {}
-    for c in summary.comparisons:
-        if c.control and c.statistic == statistic and c.ratio:
-            envelopes[c.group] = max(envelopes.get(c.group, 0.0), abs(log(c.ratio)))
+    compared = [
+        c for c in summary.comparisons if c.statistic == statistic and {c.cell, c.reference_cell} <= cells.keys()
+    ]
+    settings: dict[tuple[str, tuple[object, ...], str, str], list[Comparison]] = {}
+    envelopes: dict[tuple[object, ...], float] = {}
+    for c in compared:
+        reference = cells[c.reference_cell]
+        if not c.control:
+            setting = reference.apart_from(c.factor)
+            if (
+                c.factor == STACK
+            ):  # stacks that make requests in another way than the reference are a setting of their own
+                setting = (*setting, cells[c.cell].call)
+            settings.setdefault((c.factor, setting, c.subject, c.reference_cell), []).append(c)
+        elif c.ratio:
+            setting = reference.apart_from(STACK)
+            envelopes[setting] = max(envelopes.get(setting, 0.0), abs(log(c.ratio)))
     return tuple(
-        Ranking(*setting, tuple(members), envelopes.get(setting[1], 0.0), cells, summary.matters)
-        for setting, members in settings.items()
+        Ranking(*key, tuple(members), envelopes.get(cells[key[-1]].apart_from(STACK), 0.0), cells, summary.matters)
+        for key, members in settings.items()
     )
 
 
@@ -262,10 +271,10 @@ def by_factor(every: Sequence[Ranking]) -> list[tuple[Ranking, ...]]:
     for factor in dict.fromkeys(ranking.factor for ranking in every):
         settings = [ranking for ranking in every if ranking.factor == factor]
         first = settings[0].names[settings[0].reference]
-        usual = {(r.group, r.subject) for r in settings if r.names[r.reference] == first}
-        own: dict[tuple[str, str], Ranking] = {}
+        usual = {r.setting for r in settings if r.names[r.reference] == first}
+        own: dict[tuple[object, ...], Ranking] = {}
         for ranking in settings:
-            own.setdefault((ranking.group, ranking.subject), ranking)
+            own.setdefault(ranking.setting, ranking)
         kept = [ranking for ranking in settings if ranking.names[ranking.reference] == first]
         kept += [ranking for setting, ranking in own.items() if setting not in usual]
         questions.append(tuple(sorted(kept, key=settings.index)))

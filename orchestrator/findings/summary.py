@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from orchestrator.experiment.model.factor import Value
-from orchestrator.experiment.model.factors import STACK, of_the_call, short
+from orchestrator.experiment.model.factors import BY_NAME, FACTORS, STACK, of_the_call, short
 from orchestrator.findings.check_result import CheckResult
 from orchestrator.findings.condition import Condition
 from orchestrator.findings.disturbed import Disturbed
@@ -23,7 +23,7 @@ from orchestrator.statistics.quantiles import Distribution
 from orchestrator.statistics.terms import Interval, Reason, Standing
 from services.python.contract.limits import Kind
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 MOST_UNSENT = 0.01  # of what was due: beyond it percentiles are marked as those of the requests sent
 FAILS = "fails: "  # how an outcome begins that is no decoded message (protos/evolution.md)
 
@@ -259,6 +259,21 @@ class CellSummary:
     def setting(self) -> str:
         """The operation, placement, call and load in few words: a name for what compared cells have in common."""
         return ", ".join((self.labels.operation, self.labels.placement, *short(self.factors), self.labels.load))
+
+    def apart_from(self, name: str) -> tuple[object, ...]:
+        """What it has in common with cells that differ in the stack, or in this factor and those that vary with it."""
+        if name == STACK:
+            part, free = "stack", {factor.name for factor in FACTORS if factor.belongs_to == "stack"}
+        else:
+            part, free = BY_NAME[name].belongs_to, {name, *BY_NAME[name].varies_with}
+        factors = tuple((key, value) for key, value in sorted(self.factors.items()) if key not in free)
+        return (
+            None if part == "operation" else self.operation,
+            None if part == "placement" else self.placement,
+            None if part == "stack" else self.stack,
+            "call" if self.kind == "task" else self.kind,
+            factors,
+        )
 
     @property
     def over_floor(self) -> float | None:

@@ -30,10 +30,10 @@ def own(summary: RunSummary) -> str:
 def steadiest(summary: RunSummary) -> list[str]:
     """Return for each setting which stack's latency varies least by each spread."""
     cells = {cell.id: cell for cell in summary.cells}
-    settings: dict[str, list[Comparison]] = {}
+    settings: dict[tuple[object, ...], list[Comparison]] = {}
     for comparison in STABILITY.of(summary):
         if comparison.factor == STACK and not comparison.control:
-            settings.setdefault(comparison.group, []).append(comparison)
+            settings.setdefault(cells[comparison.reference_cell].apart_from(STACK), []).append(comparison)
     return [_of_stacks(least(members, cells), cells) for members in settings.values()]
 
 

@@ -54,6 +54,7 @@ class Truth:
             id=f"{self.name} {self.setting}",
             stack=self.name,
             label=self.name,
+            call=(self.setting,),
             setting=self.setting,
             operation="echo",
             connection="reuse" if self.windows.first is None and not self.opening else "per-request",

@@ -165,8 +165,9 @@ def found_rates(
             steps = {record.probe.step for _, probes in repeats for record in probes if record.probe is not None}
             ids = sorted(at_step(cell, step).id for step in steps)
             rates.append(_rate(plan, cell, cell.find, results, decisive, [c for c in cells if c.id in ids], checks))
-    order = list(dict.fromkeys((rate.setting, rate.goals) for rate in rates))
-    return tuple(sorted(rates, key=lambda rate: (order.index((rate.setting, rate.goals)), bool(rate.invalid))))
+    settings = {cell.id: (cell.setting, cell.find) for cell in plan.cells}
+    order = list(dict.fromkeys(settings[rate.cell] for rate in rates))
+    return tuple(sorted(rates, key=lambda rate: (order.index(settings[rate.cell]), bool(rate.invalid))))
 
 
 # ---- one cell
@@ -291,16 +292,24 @@ def compare_rates(plan: Plan, rates: Sequence[FoundRate]) -> tuple[RateCompariso
     pairs = [_unjudged(pair, by_cell[pair.cell.id], by_cell[pair.reference.id], finds) for pair in planned]
     logs = [intervals.log_mean(np.log(pair.by_search)) if pair.by_search else None for pair in pairs]
     results = intervals.moderated_by_place([pair.cell.placement for pair in planned], logs)
-    envelopes: dict[str, float] = {}
-    for pair, result in zip(pairs, results, strict=True):
+    settings = [pair.reference.setting for pair in planned]
+    envelopes: dict[tuple[object, ...], float] = {}
+    for setting, pair, result in zip(settings, pairs, results, strict=True):
         if pair.is_control and result is not None:
-            envelopes[pair.setting] = max(envelopes.get(pair.setting, 0.0), abs(result.mean))
+            envelopes[setting] = max(envelopes.get(setting, 0.0), abs(result.mean))
     compared = [r for pair, r in zip(pairs, results, strict=True) if r is not None and not pair.is_control]
     values = [result.p_value for result in compared if result.p_value is not None]
     family = zip(intervals.holm(values), intervals.holm_levels(values), strict=True)
     return tuple(
-        _judged(pair, by_cell[pair.cell], by_cell[pair.reference_cell], result, family, envelopes, plan.matters)
-        for pair, result in zip(pairs, results, strict=True)
+        _judged(
+            pair,
+            (by_cell[pair.cell], by_cell[pair.reference_cell]),
+            result,
+            family,
+            envelopes.get(setting, 0.0),
+            plan.matters,
+        )
+        for setting, pair, result in zip(settings, pairs, results, strict=True)
     )
 
 
@@ -331,25 +340,26 @@ def _unjudged(pair: contrasts.Pair, rate: FoundRate, reference: FoundRate, finds
 
 def _judged(
     pair: RateComparison,
-    rate: FoundRate,
-    reference: FoundRate,
+    rates: tuple[FoundRate, FoundRate],
     result: LogMean | None,
     family: Iterator[tuple[float, float]],
-    envelopes: Mapping[str, float],
+    envelope: float,
     margin: float,
 ) -> RateComparison:
     if result is None:
         return pair
-    p_value, level, envelope = result.p_value, ALPHA, 0.0
+    p_value, level = result.p_value, ALPHA
     if p_value is not None and not pair.is_control:
-        (p_value, level), envelope = next(family), envelopes.get(rate.setting, 0.0)
+        p_value, level = next(family)
+    else:
+        envelope = 0.0
     interval = result.interval(level)
     if interval is None:
         return replace(pair, ratio=result.ratio, p_value=p_value)
-    factor = max(rate.factor, reference.factor)
+    factor = max(rate.factor for rate in rates)
     interval = interval[0] / factor, interval[1] * factor
     standing = _STANDINGS.get(equivalence.standing(interval, margin, envelope=envelope), "cannot tell")
-    allowed = _allowed(rate, reference)
+    allowed = _allowed(*rates)
     if standing not in allowed:
         return pair
     bound = _BOUNDS[standing] if len(allowed) < len(_STANDINGS) else ""

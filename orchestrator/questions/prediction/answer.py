@@ -73,7 +73,7 @@ def answer(modelled: Modelled, place: Reader, matters: float) -> Answer:
         for series in modelled.series
         if series.id in modelled.not_fitted and place.connection in (None, series.connection)
     ]
-    by_setting: dict[tuple[str, str], list[Fit]] = {}
+    by_setting: dict[object, list[Fit]] = {}
     for fitted in modelled.fits:
         series = fitted.series
         if place.connection not in (None, series.connection):
@@ -81,7 +81,7 @@ def answer(modelled: Modelled, place: Reader, matters: float) -> Answer:
         if why := refusals(fitted, modelled.judged, place):
             refused.append(Refused(series=series.id, label=series.label, setting=series.setting, why=why))
         else:
-            by_setting.setdefault((series.setting, series.operation), []).append(fitted)
+            by_setting.setdefault((series.call, series.operation), []).append(fitted)
     settings = []
     for fits in by_setting.values():
         way = Way(fits=tuple(fits), rate_mbit=place.rate_mbit, judged=modelled.judged, matters=matters)

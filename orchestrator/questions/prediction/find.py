@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, round_trips_to_open
-from orchestrator.experiment.model.factors import phrases
+from orchestrator.experiment.model.factors import of_the_call, phrases
 from orchestrator.experiment.plan.cells import window_of
 from orchestrator.experiment.plan.schedule import series_id, size_of
 from orchestrator.findings.block_values import by_block
@@ -87,6 +87,7 @@ def _series(name: str, members: Sequence[CellEvidence]) -> Series:
         id=name,
         stack=first.stack.id,
         label=first.stack.label,
+        call=of_the_call(cell.factors),
         setting=", ".join(phrases(cell.factors)),
         operation=first.operation.name,
         connection=cell.connection,

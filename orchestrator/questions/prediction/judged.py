@@ -86,7 +86,7 @@ def _winners(fits: Mapping[str, Fit], cells: Sequence[ModelCell], matters: float
     places: dict[tuple[object, ...], list[ModelCell]] = {}
     for cell in cells:
         if (fitted := fits.get(cell.series)) is not None:
-            key = (fitted.series.setting, fitted.series.operation, cell.placement, cell.size)
+            key = (fitted.series.call, fitted.series.operation, cell.placement, cell.size)
             places.setdefault(key, []).append(cell)
     outcomes = []
     for members in places.values():

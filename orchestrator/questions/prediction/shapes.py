@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from orchestrator.experiment.model.factor import Value
 from orchestrator.statistics.terms import Interval, Reason
 
 MOST_MISSED: Final = 0.10
@@ -21,14 +22,15 @@ LEVEL: Final = 0.90
 class Series:
     """What is fitted together: cells of one stack that differ in distance and size alone, with one request in flight.
 
-    `setting` is how its requests are made, in words. `opens` are the fewest and the most round trips that opening a
-    connection is known to take before the first request, (0, 0) on kept connections. `first_window` is what TCP or QUIC
-    sends in its first round trip on a new connection, bytes. `window` is the one that its cells set, bytes.
+    `call` is how its requests are made, `setting` that in words. `opens` are the fewest and the most round trips that
+    opening a connection is known to take before the first request, (0, 0) on kept connections. `first_window` is what TCP
+    or QUIC sends in its first round trip on a new connection, bytes. `window` is the one that its cells set, bytes.
     """
 
     id: str
     stack: str
     label: str
+    call: tuple[Value, ...]
     setting: str
     operation: str
     connection: Literal["reuse", "per-request"]

@@ -92,11 +92,11 @@ class Surface:
 def ways(modelled: Modelled, matters: float) -> tuple[Way, ...]:
     """Return what there are maps of; a way without a prediction is left out."""
     judged = modelled.judged
-    by_setting: dict[tuple[str, str], list[Fit]] = {}
+    by_call: dict[tuple[object, str], list[Fit]] = {}
     for fit in modelled.fits:
-        by_setting.setdefault((fit.series.setting, fit.series.operation), []).append(fit)
+        by_call.setdefault((fit.series.call, fit.series.operation), []).append(fit)
     results = []
-    for (setting, operation), fits in by_setting.items():
+    for key, fits in by_call.items():
         known = sorted(
             {rate for fit in fits for rate in fit.rate_range or ()}
         )  # of the links: the least and the largest
@@ -105,7 +105,7 @@ def ways(modelled: Modelled, matters: float) -> tuple[Way, ...]:
             refused |= {
                 series.label: (modelled.not_fitted[series.id],)
                 for series in modelled.series
-                if series.id in modelled.not_fitted and (series.setting, series.operation) == (setting, operation)
+                if series.id in modelled.not_fitted and (series.call, series.operation) == key
             }
             if kept:
                 results.append(Way(fits=kept, rate_mbit=rate, judged=judged, matters=matters, refused=refused))
