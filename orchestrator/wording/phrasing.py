@@ -77,8 +77,11 @@ def change(ratio: float) -> str:
 
 
 def change_span(interval: Interval) -> str:
-    """`−58 to −48 %`."""
+    """`−58 to −48 %`; `9.0 to 12×` where a bound is tenfold and neither is below 1."""
     low, high = (change(bound) for bound in interval)
+    if interval[0] >= 1 and high.endswith("×"):
+        low = quantities.factor(interval[0], 0 if interval[0] > _TENFOLD else 1)
+        return high if high == f"{low}×" else f"{low} to {high}"
     return f"{low.removesuffix(' %') if high.endswith(' %') else low} to {high}" if low != high else low
 
 

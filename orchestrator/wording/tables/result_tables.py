@@ -14,7 +14,9 @@ from orchestrator.wording.tables.settings import Setting, Settings
 from orchestrator.wording.tables.table import Column, Entry, Row, Table
 
 _LONGEST = 20  # name of a reference in a head
-_POOLED = "p99 is of all requests together: one repeat alone has too few."
+_POOLED = "p99 is of all requests together where one repeat has too few."
+_BESIDE = "Differences are of blocks side by side: they are not the ratio of two medians."
+_FAR = 0.01  # a difference from that ratio that a reader sees
 _TOO_FEW = "p99 needs 1,000 {}s or more."
 
 
@@ -57,7 +59,7 @@ def _table(setting: Setting, settings: Settings, *, is_full: bool) -> Table:
             *(_row(cell, setting, settings, is_full=is_full) for cell in setting.cells),
             *(_floor(floor, setting, columns) for floor in floors_beside(settings.summary, setting.cells)),
         ),
-        notes=tuple(_notes(setting.cells)),
+        notes=tuple(_notes(setting, settings)),
     )
 
 
@@ -148,7 +150,13 @@ def _floor(floor: FloorSummary, setting: Setting, columns: Sequence[Column]) -> 
     )
 
 
-def _notes(cells: Sequence[CellSummary]) -> Iterator[str]:
+def _notes(setting: Setting, settings: Settings) -> Iterator[str]:
+    cells = setting.cells
+    medians = {cell.id: cell.distribution.median for cell in cells if cell.distribution and cell.distribution.median}
+    compared = [c for cell in cells for c in settings.against(cell)[:1] if c.statistic == "median" and c.ratio]
+    known = [c for c in compared if {c.cell, c.reference_cell} <= medians.keys()]
+    if any(abs(c.ratio * medians[c.reference_cell] / medians[c.cell] - 1) > _FAR for c in known if c.ratio):
+        yield _BESIDE
     if any(cell.distribution and "p99" in cell.distribution.pooled for cell in cells):
         yield _POOLED
     if any(cell.distribution and cell.distribution.n and not percentile_text(cell, "p99") for cell in cells):
