@@ -16,7 +16,8 @@ MOST_LETTERS = 240
 _MOST_OF_A_NAME = 40
 _MOST_DECIMALS = 3
 _LEAST_MS = 5.0  # from which on latencies are said in ms
-_TENFOLD = 10.0  # from which on a ratio reads better than a change in per cent
+_THREEFOLD = 3.0  # from which on a ratio reads better than a change in per cent
+_TENFOLD = 10.0  # likewise of a bound of an interval in per cent
 _WIDE = 100.0
 _NOTHING = 1e-6  # of a change
 _ROUNDING = 1e-9  # 99.999999999 has as many digits as 100
@@ -66,23 +67,27 @@ def scale_for(medians: Iterable[float]) -> Scale:
     return Scale(name=name, per_ms=per_ms, decimals=max(0, min(_MOST_DECIMALS, needed)))
 
 
-def change(ratio: float) -> str:
-    """How far a ratio is from 1: `−54 %`, `+0.3 %`; `12×` from tenfold on."""
+def change(ratio: float, most: float = _THREEFOLD) -> str:
+    """How far a ratio is from 1: `−54 %`, `+0.3 %`; `4.2×`, `12×` from threefold on."""
     share = abs(ratio - 1)
-    if ratio > _TENFOLD:
-        return f"{quantities.factor(ratio, 0)}×"
+    if ratio > most:
+        return f"{_times(ratio)}×"
     sign = "" if share < _NOTHING else "+" if ratio > 1 else "−"
     text = f"{100 * share:,.0f} %" if share >= 0.1 else quantities.share(share) if share >= _NOTHING else "0 %"
     return sign + text
 
 
 def change_span(interval: Interval) -> str:
-    """`−58 to −48 %`; `9.0 to 12×` where a bound is tenfold and neither is below 1."""
-    low, high = (change(bound) for bound in interval)
-    if interval[0] >= 1 and high.endswith("×"):
-        low = quantities.factor(interval[0], 0 if interval[0] > _TENFOLD else 1)
-        return high if high == f"{low}×" else f"{low} to {high}"
+    """`−58 to −48 %`; `1.7 to 13×` where its middle is threefold."""
+    if interval[0] * interval[1] > _THREEFOLD**2:
+        low, high = (_times(bound) for bound in interval)
+        return f"{low} to {high}×" if low != high else f"{low}×"
+    low, high = (change(bound, _TENFOLD) for bound in interval)
     return f"{low.removesuffix(' %') if high.endswith(' %') else low} to {high}" if low != high else low
+
+
+def _times(ratio: float) -> str:
+    return quantities.factor(ratio, 1 if ratio < 10 else 0)
 
 
 WIDER = "wider than 10×"
