@@ -1,7 +1,7 @@
 """Who is fastest in each setting of a run: tiers of cells between which there is no significant difference.
 
 Each of several cells is compared with one reference alone. Of two of them, one is faster where their intervals do not
-overlap, or where only one is significantly faster than the reference, and then by more than what matters.
+overlap, or where it is faster and the other slower than the reference, and then by more than what matters.
 """
 
 from __future__ import annotations
