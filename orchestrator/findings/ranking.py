@@ -12,7 +12,7 @@ from functools import cached_property
 from math import log
 from typing import Any, Literal
 
-from orchestrator.experiment.model.factors import STACK
+from orchestrator.experiment.model.factors import STACK, said
 from orchestrator.findings.block_values import best_first, value_of
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
 from orchestrator.statistics import equivalence
@@ -248,10 +248,8 @@ def rankings(summary: RunSummary) -> tuple[Ranking, ...]:
         reference = cells[c.reference_cell]
         if not c.control:
             setting = reference.apart_from(c.factor)
-            if (
-                c.factor == STACK
-            ):  # stacks that make requests in another way than the reference are a setting of their own
-                setting = (*setting, cells[c.cell].call)
+            if c.factor == STACK:  # a stack that makes requests in another way than the reference is apart from the others
+                setting = (*setting, *((factor.name, value) for factor, value in said(cells[c.cell].factors)))
             settings.setdefault((c.factor, setting, c.subject, c.reference_cell), []).append(c)
         elif c.ratio:
             setting = reference.apart_from(STACK)
