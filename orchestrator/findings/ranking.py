@@ -248,8 +248,8 @@ def rankings(summary: RunSummary) -> tuple[Ranking, ...]:
         reference = cells[c.reference_cell]
         if not c.control:
             setting = reference.apart_from(c.factor)
-            if c.factor == STACK:  # a stack that makes requests in another way than the reference is apart from the others
-                setting = (*setting, *((factor.name, value) for factor, value in said(cells[c.cell].factors)))
+            if c.factor == STACK:  # apart from stacks that make their requests in another way
+                setting = (*setting, *said(cells[c.cell].factors))
             settings.setdefault((c.factor, setting, c.subject, c.reference_cell), []).append(c)
         elif c.ratio:
             setting = reference.apart_from(STACK)
