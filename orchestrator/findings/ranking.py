@@ -113,7 +113,7 @@ class Outcome:
 class Ranking:
     """A setting in which several sides are compared with one reference, by the stack or by a factor.
 
-    `setting` is what all sides have in common; `subject` names it of the stack where a factor is compared, else it is empty.
+    `setting` is what all sides have in common; `subject` is what their stacks have in common where a factor is compared.
     """
 
     factor: str

@@ -25,7 +25,7 @@ _ROUNDING = 1e-9  # 99.999999999 has as many digits as 100
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the result: what it is about, in a word or two, and a sentence; its kind says whether it can give way."""
+    """A line of the result: what it is about, in a word or two, and a sentence; `kind` says which may be merged or left out."""
 
     head: str
     text: str
@@ -78,7 +78,7 @@ def change(ratio: float, most: float = _THREEFOLD) -> str:
 
 
 def change_span(interval: Interval) -> str:
-    """`−58 to −48 %`; `1.7 to 13×` where its middle is threefold."""
+    """`−58 to −48 %`; `1.7 to 13×` where its middle is more than threefold."""
     if interval[0] * interval[1] > _THREEFOLD**2:
         low, high = (_times(bound) for bound in interval)
         return f"{low} to {high}×" if low != high else f"{low}×"

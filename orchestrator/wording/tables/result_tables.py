@@ -15,8 +15,8 @@ from orchestrator.wording.tables.table import Column, Entry, Row, Table
 
 _LONGEST = 20  # name of a reference in a head
 _POOLED = "p99 is of all requests together where one repeat has too few."
-_BESIDE = "Differences are of blocks side by side: they are not the ratio of two medians."
-_FAR = 0.01  # a difference from that ratio that a reader sees
+_PAIRED = "Differences are paired by block, so they are not the ratio of the medians shown."
+_VISIBLE = 0.01  # how far such a difference is from that ratio before the table says so
 _TOO_FEW = "p99 needs 1,000 {}s or more."
 
 
@@ -155,8 +155,8 @@ def _notes(setting: Setting, settings: Settings) -> Iterator[str]:
     medians = {cell.id: cell.distribution.median for cell in cells if cell.distribution and cell.distribution.median}
     compared = [c for cell in cells for c in settings.against(cell)[:1] if c.statistic == "median" and c.ratio]
     known = [c for c in compared if {c.cell, c.reference_cell} <= medians.keys()]
-    if any(abs(c.ratio * medians[c.reference_cell] / medians[c.cell] - 1) > _FAR for c in known if c.ratio):
-        yield _BESIDE
+    if any(abs(c.ratio * medians[c.reference_cell] / medians[c.cell] - 1) > _VISIBLE for c in known if c.ratio):
+        yield _PAIRED
     if any(cell.distribution and "p99" in cell.distribution.pooled for cell in cells):
         yield _POOLED
     if any(cell.distribution and cell.distribution.n and not percentile_text(cell, "p99") for cell in cells):
