@@ -25,7 +25,7 @@ _ROUNDING = 1e-9  # 99.999999999 has as many digits as 100
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the result: what it is about, in a word or two, and a sentence; `kind` says which may be merged or left out."""
+    """A line of the result: a head of a word or two, and a sentence; `kind` says which may be merged or left out."""
 
     head: str
     text: str
