@@ -87,7 +87,7 @@ def change_span(interval: Interval) -> str:
 
 
 def _times(ratio: float) -> str:
-    return quantities.factor(ratio, 1 if ratio < 10 else 0)
+    return quantities.factor(ratio, 1 if ratio < 9.95 else 0)
 
 
 WIDER = "wider than 10×"
