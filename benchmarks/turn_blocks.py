@@ -3,7 +3,8 @@
     python -m benchmarks.turn_blocks [--runs 400] [--seed 1] [--write]
 
 Every simulated run has twelve equal stacks. In a block they take 40 turns each, of 40 requests; a round's mood is common
-to all of its turns, and process and block have an effect of their own. `disturbed` turns lose 10 to 80 % of their time.
+to all of its turns, some turns are slow by chance, and process and block have an effect of their own. `disturbed` turns
+lose 10 to 80 % of their time.
 Before the arrow a block compares the medians of all requests, behind it each turn with its neighbours
 (`findings.block_values`), without the turns that the rule of `results.turn_times` leaves out and measures again.
 *Bias* is the mean of the last stack's log ratios to the first one, against no difference; it is disturbed
@@ -32,7 +33,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class Noise:
-    """SDs of logs, how moods depend on the one before, the tail of latencies, and the share of disturbed turns."""
+    """SDs of logs (exponential: of turns), how moods depend on the one before, tails of latencies, disturbed turns."""
 
     mood_sd: float = 0.2
     correlation: float = 0.0
@@ -72,7 +73,7 @@ def block(rng: np.random.Generator, noise: Noise) -> tuple[Floats, Floats]:
     share = np.full(STACKS, noise.disturbed[0])
     share[-1] = noise.disturbed[1]
     lost = np.where(rng.uniform(size=shape) < share[:, None], rng.uniform(0.1, 0.8, shape), 0.0)
-    level = moods(rng, noise, rounds) + rng.normal(0, noise.turn_sd, shape) - np.log(1 - lost)
+    level = moods(rng, noise, rounds) + noise.turn_sd * rng.exponential(size=shape) - np.log(1 - lost)
     each = (*shape, REQUESTS)
     tail = rng.normal(size=each) if noise.freedom is None else rng.standard_t(noise.freedom, each)
     latencies = level[:, :, None] + noise.spread * tail

@@ -55,8 +55,8 @@ def by_block(trials: Iterable[TrialSummary], statistic: str) -> dict[int, float]
 def ratios(cell: CellSummary, reference: CellSummary, statistic: str) -> dict[int, float]:
     """Each block's ratio of two cells, where both have a value: of medians in turns that of neighbouring turns.
 
-    Each turn is compared with the reference's turns next to it, so that a machine that is slow for a while slows both
-    sides of each ratio. The block's is the mean of the middle half of their logs (docs/decisions.md: 0069).
+    Each turn is compared with each of the reference's three turns next to it, so that a machine that is slow for a while
+    slows both sides of each ratio. The block's is the mean of the middle half of their logs (docs/decisions.md: 0069).
     """
     mine, theirs = by_block(cell.trials, statistic), by_block(reference.trials, statistic)
     blocks = {block: mine[block] / theirs[block] for block in sorted(mine.keys() & theirs.keys())}
@@ -67,14 +67,18 @@ def ratios(cell: CellSummary, reference: CellSummary, statistic: str) -> dict[in
 
 
 def of_turns(turns: Sequence[tuple[int, float]], reference: Sequence[tuple[int, float]]) -> float:
-    """The ratio of a block's two trials, by when each of their turns began and its median."""
+    """The ratio of a block's two trials, by when each of their turns began and its median.
+
+    Single turns are compared, never a turn with a mean of turns: some turns are slow by chance, which pulls a mean up, and
+    the middle half would then show equal trials as different.
+    """
     (begun, medians), (others_begun, others) = (np.array(sorted(side)).T for side in (turns, reference))
     most = min(NEIGHBOURS, others.size)
     first = np.searchsorted(others_begun, begun)[:, None] - most
     near = np.clip(first, 0, others.size - min(2 * most, others.size)) + np.arange(min(2 * most, others.size))
     by_distance = np.argsort(np.abs(others_begun[near] - begun[:, None]), axis=1, kind="stable")[:, :most]
     nearest = np.take_along_axis(near, by_distance, axis=1)
-    logs = np.sort(np.log(medians) - np.log(others)[nearest].mean(axis=1))
+    logs = np.sort((np.log(medians)[:, None] - np.log(others)[nearest]).ravel())
     cut = logs.size // 4
     return float(np.exp(logs[cut : logs.size - cut].mean()))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from orchestrator.findings.block_values import of_turns
@@ -30,3 +31,9 @@ def test_a_few_turns_that_others_disturbed_move_nothing() -> None:
 def test_two_equal_trials_have_a_ratio_of_one() -> None:
     turns = trial(1.0, range(0, 120, 2))
     assert of_turns(turns, turns) == pytest.approx(1.0, abs=0.01)
+
+
+def test_some_turns_that_are_slow_by_chance_do_not_set_equal_trials_apart() -> None:
+    slow = np.random.default_rng(1).exponential(0.3, (2, 20_000))
+    turns, reference = ([(3 * place, 1 + by) for place, by in enumerate(trial)] for trial in slow.tolist())
+    assert of_turns(turns, reference) == pytest.approx(1.0, abs=0.005)
