@@ -103,8 +103,8 @@ def _injected(design: str, runs: Sequence[Entry]) -> Iterator[str]:
 
 def _pollers(runs: Sequence[Entry]) -> Iterator[str]:
     """How often the check *CPU time* names each service, and what polling does to the others."""
-    for label in sorted({cell["stack"] for run in runs for cell in run["cells"]}):
-        named = sum(any(f"{label}_" in line and "while it was idle" in line for line in run["checks"]) for run in runs)
+    for label, cell in sorted({(cell["stack"], cell["id"]) for run in runs for cell in run["cells"]}):
+        named = sum(any(line.startswith(f"CPU time, {cell}: ") for line in run["checks"]) for run in runs)
         yield f"pollers: {label} is named in {named} of {len(runs)} runs."
 
 

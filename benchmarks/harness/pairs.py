@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.harness import bare
 from benchmarks.harness.ends import IDENTITY
-from services.python.contract.lines import Load, Payload, Target, Trial
+from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
 from services.python.load.client import Request
 from services.python.load.loop import Work
 from services.python.load.phases import MEASURED, WARM_UP, Phase, measured
@@ -24,7 +24,7 @@ from services.python.probes.clock import Clock
 from services.python.trial.parts import Parts, load_parts
 
 _FIRST_REQUESTS = 200
-_ROUNDS_OF_WARM_UP = 2  # requests per request in flight: the recorder knows a right reply from then on
+_WARM_UP = Warmup().requests  # the recorder knows a right reply to each row of the data from then on
 _LEAST_ROUNDS = 5  # requests per request in flight, so that a segment's ends do not weigh in
 MOST_REQUESTS = 5_000
 
@@ -190,8 +190,8 @@ def _harness(
     stack: Stack, parts: Parts, connections: list[Any], requests: int, folder: Path, most_kept_bytes: int
 ) -> Segment:
     """Verifying what was kept is not timed: it follows the phase. As in a trial, a warm-up comes before."""
-    clock, load, warmup = Clock(), Load(requests=requests), Load(requests=_ROUNDS_OF_WARM_UP * stack.in_flight)
-    with Record(folder / "record", requests + (warmup.requests or 0)) as record:
+    clock, load, warmup = Clock(), Load(requests=requests), Load(requests=_WARM_UP)
+    with Record(folder / "record", requests + _WARM_UP) as record:
         recorder = Recorder(
             record,
             parts.verify,

@@ -228,7 +228,7 @@ _MOST = 4  # values of one kind; of more the first and the last
 
 
 def conditions(summary: RunSummary) -> str:
-    """Return machine, system, runtime, places, requests in flight and repeats: `2 CPUs AMD EPYC (virtual machine), ...`."""
+    """Return machine, system, runtime, places, repeats and their load: `2 CPUs AMD EPYC (virtual machine), ...`."""
     return " · ".join(filter(None, _parts(summary)))
 
 
@@ -256,9 +256,9 @@ def _parts(summary: RunSummary) -> Iterator[str]:
     distances = Distances.of(summary.plan)
     places = [name_of_place(distances, cell) for cell in summary.cells if cell.kind != "codec"]
     yield _several(places)
-    yield "" if CAPACITY.of(summary).rates else _several([cell.labels.load for cell in summary.cells])
+    load = "" if CAPACITY.of(summary).rates else _several([cell.labels.load for cell in summary.cells])
     repeats = max((len(cell.trials) for cell in summary.cells), default=0)
-    yield quantities.count(repeats, "repeat") if repeats else ""
+    yield " of ".join(filter(None, (quantities.count(repeats, "repeat") if repeats else "", load)))
 
 
 def _several(texts: Sequence[str]) -> str:

@@ -32,6 +32,8 @@ MOST_SILENT_TIMEOUTS = 3
 EXAMPLE_CHARACTERS = 300
 _MOST_KNOWN_ROWS = 4_096
 _MOST_KNOWN_BYTES = 4_096  # of a body
+# Of one reply in 64, spread without a period, the value is looked at, whatever its bytes.
+_SPREADING, _ONE_IN = 0x9E3779B1, 63
 
 
 Verdict = tuple[int, int, "CallFailed | None", "Sequence[Part]"]
@@ -239,14 +241,15 @@ class Recorder:
         if received_ns < self._keep_until_ns:
             kept, known = self._kept, self._known_rows.get(id(request), self._known)
             waiting = kept.waiting
-            # Right replies of a person's own service to one row may differ: then they wait.
-            is_asked_again = request is known.request and (known is self._known or connection.body == known.body)
-            if is_asked_again and connection.body == known.body and _is_taken_by_its_bytes(sequence):
+            is_asked_again = request is known.request
+            is_alike = is_asked_again and connection.body == known.body
+            if is_alike and sequence * _SPREADING >> 20 & _ONE_IN:
                 alike = kept.alike
                 if len(alike) < kept.most_alike:
                     alike.append((sequence, connection_number, intended_ns, sent_ns, received_ns, known.sizes))
                     return
-            elif (not is_asked_again or connection.body == known.body) and (
+            # Right replies of a person's own service to one row may differ: then they wait.
+            elif (is_alike or not is_asked_again or known is not self._known) and (
                 len(waiting) < kept.most or kept.has_room()
             ):
                 waiting.append((sequence, connection_number, intended_ns, sent_ns, received_ns, request, reply))
@@ -428,11 +431,6 @@ class Recorder:
         self._next_progress_ns = now_ns + NS
         requests = self.record.rows - self._first_row - self._parts + self._kept.count
         self._progress(progress_line(self._phase_number, requests, now_ns - self._phase_begin_ns))
-
-
-def _is_taken_by_its_bytes(sequence: int) -> bool:
-    """Of all but one reply in 64; of that one the value is looked at, whatever its bytes. Spread without a period."""
-    return bool(sequence * 0x9E3779B1 >> 20 & 63)
 
 
 def _drawn(numbers: itertools.count[int]) -> int:
