@@ -119,9 +119,8 @@ def take_turns(
         for member in members:
             stack.enter_context(member.trial.processes)
             member.trial.attempt(member.trial.start)
-        for member in members:
+        for member in members:  # all warm up at once, and beside the starts of others: most of it is starting, too
             member.trial.attempt(member.trial.await_ready)
-        for member in members:  # all warm up at once: most of it is starting, which waits for files and the other end
             member.trial.attempt(member.trial.hand_over)
         for member in members:
             checkpoint(0)
