@@ -34,7 +34,7 @@ $(VENV)/.orch-ready: locks/run.lock pyproject.toml | $(VENV)/bin/python
 	@echo "installing Python packages, which takes a minute"
 	$(PIP) install --require-hashes -r locks/run.lock
 	$(PIP) install --no-deps --no-build-isolation --editable .
-	@$(BIN)/python -m compileall -q orchestrator services # or each start compiles them, where Python may store nothing itself
+	@$(BIN)/python -m compileall -q orchestrator services # where Python stores no bytecode itself, each start would compile them
 	@touch $@
 
 $(VENV)/.orch-dev-ready: locks/dev.lock $(VENV)/.orch-ready

@@ -119,7 +119,7 @@ def take_turns(
         for member in members:
             stack.enter_context(member.trial.processes)
             member.trial.attempt(member.trial.start)
-        for member in members:  # all warm up at once, and beside the starts of others: most of it is starting, too
+        for member in members:  # a requester starts its client and warms up while other responders still start
             member.trial.attempt(member.trial.await_ready)
             member.trial.attempt(member.trial.hand_over)
         for member in members:
