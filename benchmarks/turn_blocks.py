@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from benchmarks.simulated import print_tables
 from orchestrator.findings.block_values import of_turns
-from orchestrator.results.turn_times import TurnTime, disturbed
+from orchestrator.results.turn_times import TurnTime, disturbed, stolen_beside
 from orchestrator.statistics import intervals
 
 STACKS, ROUNDS, REQUESTS, TURN_S = 12, 40, 40, 0.01
@@ -53,6 +53,7 @@ NOISES = {
     "heavy tails": Noise(correlation=0.95, freedom=2.0),
     "a fifth of turns disturbed": Noise(correlation=0.95, disturbed=(0.2, 0.2)),
     "half of turns disturbed": Noise(correlation=0.95, disturbed=(0.5, 0.5)),
+    "two thirds of turns disturbed": Noise(correlation=0.95, disturbed=(0.66, 0.66)),
     "a fifth, two fifths of the last stack's": Noise(correlation=0.95, disturbed=(0.2, 0.4)),
 }
 
@@ -80,24 +81,25 @@ def block(rng: np.random.Generator, noise: Noise) -> tuple[Floats, Floats]:
     process = rng.normal(0, noise.process_sd, STACKS)
     joined = np.median(latencies[:, :ROUNDS].reshape(STACKS, -1), axis=1) + process
     medians = np.exp(np.median(latencies, axis=2) + process[:, None])
+    stolen = stolen_beside(_turn(share) for share in lost[:, :ROUNDS].flat)
     turns = [
-        [(STACKS * place + stack, float(medians[stack, place])) for place in counting(lost[stack])]
+        [(STACKS * place + stack, float(medians[stack, place])) for place in counting(lost[stack], stolen)]
         for stack in range(STACKS)
     ]
     return joined - joined[0], np.log([of_turns(own, turns[0]) for own in turns])
 
 
-def counting(lost: Floats) -> list[int]:
+def counting(lost: Floats, stolen: float) -> list[int]:
     """The turns of a trial that count: those before the repeats, and as many repeats as there are disturbed ones."""
-    first = disturbed([_turn(share) for share in lost[:ROUNDS]])
+    first = disturbed([_turn(share) for share in lost[:ROUNDS]], stolen)
     made = ROUNDS + min(sum(first), ROUNDS // 2)
-    every = disturbed([_turn(share) for share in lost[:made]])
+    every = disturbed([_turn(share) for share in lost[:made]], stolen)
     return [place for place in range(made) if not every[place]]
 
 
 def _turn(lost: float) -> TurnTime:
     end_ns = round(TURN_S * 1e9)
-    return TurnTime(requests=REQUESTS, warm_up=0, begin_ns=0, end_ns=end_ns, cpu_s=0.0, waited_s=lost * TURN_S)
+    return TurnTime(requests=REQUESTS, warm_up=0, begin_ns=0, end_ns=end_ns, cpu_s=0.0, stolen_s=lost * TURN_S)
 
 
 def judged(blocks: Floats) -> tuple[list[bool], bool, float, float]:

@@ -43,7 +43,6 @@ from orchestrator.questions.streams import observe as streams
 from orchestrator.questions.streams.observe import DROPPED, StreamSamples
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import Manifest, RequesterRecord, TrialRecord
-from orchestrator.results.turn_times import disturbed
 from orchestrator.statistics import quantiles as st
 from orchestrator.statistics.quantiles import Distribution, Nanoseconds
 from services.python.contract.description import Description
@@ -139,7 +138,7 @@ def _parts(
             columns = joined(whole, record)
             requester = counted(requester, record, whole, columns, load.concurrency)
             if turns := record.fitted_turns or cell.turns:
-                load = turns.load_of(load, len(record.turns) - sum(disturbed(record.turns)))
+                load = turns.load_of(load, len(record.turns) - sum(record.disturbed_turns))
         if cell.kind == "stream":
             samples: Samples = StreamSamples(columns, replace(cell, load=load), is_one_clock=is_one_clock)
         else:

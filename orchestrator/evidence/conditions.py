@@ -14,7 +14,6 @@ from orchestrator.experiment.plan.plan import External, Placement, Plan
 from orchestrator.experiment.plan.topology import limit_of
 from orchestrator.findings.condition import Condition, ConditionKind
 from orchestrator.results.manifest import ProgramsRecord
-from orchestrator.results.turn_times import disturbed
 
 # What of a host's description a reader needs to judge a latency.
 _FACTS: tuple[tuple[str, ConditionKind], ...] = (
@@ -79,7 +78,7 @@ def _turns(run: RunEvidence) -> Iterator[Condition]:
     if not taken:
         return
     every = sum(len(record.turns) for record in records)
-    lost = sum(sum(disturbed(record.turns)) for record in records)
+    lost = sum(sum(record.disturbed_turns) for record in records)
     spoilt = f"{quantities.percent(lost / every)} of them disturbed and left out" if lost else "none of them disturbed"
     alone = len(run.plan.cells) - len({cell.id for cell, _ in in_turns})
     reasons = f" ({'; '.join(run.plan.without_turns)})" if run.plan.without_turns else ""

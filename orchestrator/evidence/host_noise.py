@@ -11,7 +11,6 @@ from orchestrator.experiment.plan.cells import ask_postgresql
 from orchestrator.experiment.plan.topology import Limit
 from orchestrator.findings.disturbed import MOST
 from orchestrator.questions.stores import times as store_times
-from orchestrator.results.turn_times import disturbed
 from services.python.contract.counters import HostCounters
 
 LIMITS = {"steal": 0.01, "throttled": 0.01, "pressure": 0.20, "foreign": 0.25}
@@ -150,7 +149,7 @@ def _in_turns(trial: TrialEvidence) -> Iterator[Noise]:
 
     All else that hosts count is of the other cells' turns, too.
     """
-    turns = [t for t, lost in zip(trial.record.turns, disturbed(trial.record.turns), strict=True) if not lost]
+    turns = [t for t, lost in zip(trial.record.turns, trial.record.disturbed_turns, strict=True) if not lost]
     length_s = sum(turn.length_s for turn in turns)
     stolen = [turn.stolen_s for turn in turns if turn.stolen_s is not None]
     waited = [turn.waited_s for turn in turns if turn.waited_s is not None]

@@ -15,7 +15,6 @@ import numpy.typing as npt
 from orchestrator import record_layout
 from orchestrator.evidence.run_evidence import Samples
 from orchestrator.results.manifest import RequesterRecord, TrialRecord
-from orchestrator.results.turn_times import disturbed
 from services.python.contract.lines import STATUSES
 from services.python.contract.requester_lines import Wire
 
@@ -32,7 +31,7 @@ def joined(columns: Columns, record: TrialRecord) -> dict[str, npt.NDArray[Any]]
 
     A row of the warm-up that lies within a turn stays there. One more column, `turn`, has the place of each row's turn.
     """
-    turns, lost = record.turns, np.array(disturbed(record.turns))
+    turns, lost = record.turns, np.array(record.disturbed_turns)
     begins, ends = (np.array([getattr(t, name) for t in turns], dtype=np.int64) for name in ("begin_ns", "end_ns"))
     sent, received = columns["sent_ns"], columns["received_ns"]
     place = np.clip(np.searchsorted(begins, sent, side="right") - 1, 0, len(turns) - 1)
@@ -75,7 +74,7 @@ def counted(
     requests = int(left_out.sum())
     if not requests:
         return part
-    done, lost = part.done, disturbed(record.turns)
+    done, lost = part.done, record.disturbed_turns
     share = 1 - requests / done.requests
     statuses, counts = np.unique(before["status"][left_out], return_counts=True)
     gone = {STATUSES[status]: int(count) for status, count in zip(statuses, counts, strict=True)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +17,7 @@ from orchestrator.experiment.plan.turn_lengths import as_measured, stretched
 from orchestrator.hosts.base import Fleet, runtimes
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.trial import TrialRun, body_bytes
+from orchestrator.measure.turns import Member, take_turns
 from orchestrator.results.documents import Damaged
 from orchestrator.results.manifest import Failure, ProgramsRecord
 
@@ -32,10 +33,13 @@ def smoke(context: RunContext) -> None:
         first = exchanges.setdefault(cell.exchange, cell)
         if first.turns is None and cell.turns is not None:
             exchanges[cell.exchange] = cell
-    for number, cell in enumerate(exchanges.values()):
+    done = 0
+    for cells in _together(exchanges.values()):
         context.interrupts.checkpoint()
-        context.listener.live(f"trying {number + 1}/{len(exchanges)}: {context.label(cell)}")
-        _try(context, cell)
+        context.listener.live(f"trying {done + 1}/{len(exchanges)}: {context.label(cells[0])}")
+        for cell, outcome in zip(cells, _tried(context, cells), strict=True):
+            _take(context, cell, outcome)
+        done += len(cells)
     _fit_turns(context)
 
 
@@ -52,10 +56,34 @@ def _fit_turns(context: RunContext) -> None:
     context.turns |= stretched(plan.cells, {name: turns for name, turns in context.turns.items() if turns is not None})
 
 
-def _try(context: RunContext, cell: Cell) -> None:
-    name = "-".join(("smoke", *cell.exchange))
-    ask = context.ask(cell, context.plan.seed, smoke=True)
-    outcome = context.bench().make(ask, context.hosts.pair(cell.placement), name)
+def _together(cells: Iterable[Cell]) -> Iterable[list[Cell]]:
+    """Those that take turns with each other, whose ends may all run side by side; every other one alone."""
+    groups: dict[object, list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault((cell.placement, cell.turns.group) if cell.turns else cell.id, []).append(cell)
+    return groups.values()
+
+
+def _tried(context: RunContext, cells: Sequence[Cell]) -> list[TrialRun]:
+    """A trial of each: several begin together and have one turn each."""
+    bench = context.bench()
+    asks = [context.ask(cell, context.plan.seed, smoke=True) for cell in cells]
+    pairs = [context.hosts.pair(cell.placement) for cell in cells]
+    if len(cells) == 1:
+        return [bench.make(asks[0], pairs[0], _name(cells[0]))]
+    trials = [
+        bench.prepare(replace(ask, turn_warm_up=0), pair, _name(cell))
+        for cell, ask, pair in zip(cells, asks, pairs, strict=True)
+    ]
+    members = [Member(trial=trial, turns_in_block=1) for trial in trials]
+    return take_turns(members, [range(len(members))], lambda _: context.interrupts.checkpoint())
+
+
+def _name(cell: Cell) -> str:
+    return "-".join(("smoke", *cell.exchange))
+
+
+def _take(context: RunContext, cell: Cell, outcome: TrialRun) -> None:
     failure, sizes = outcome.failure, body_bytes(outcome.parts)
     if failure is None and not sizes:
         failure = Failure(stage="smoke", kind="protocol", message="the requester checked no reply")
@@ -66,7 +94,7 @@ def _try(context: RunContext, cell: Cell) -> None:
         return
     failure = replace(failure, stage="smoke")
     context.broken[cell.exchange] = failure
-    context.folder.log(f"{name}.txt", f"{failure.message}\n\n{failure.last_words}")
+    context.folder.log(f"{_name(cell)}.txt", f"{failure.message}\n\n{failure.last_words}")
     context.warn(f"{context.label(cell)} does not work and is left out ({failure.kind})", failure.message)
     for line in failure.last_words.splitlines()[-8:]:
         context.listener.progress(f"    {line}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from orchestrator.measure.target import READY_S, Deadline, TrialFailed
 from orchestrator.measure.trial import Requester, TrialRun
-from orchestrator.results.turn_times import REST_S, TurnTime, disturbed
+from orchestrator.results.turn_times import REST_S, TurnTime, disturbed, stolen_beside
 from services.python.contract.requester_lines import END, TURN, Checked, Done, Turn, Warm
 
 
@@ -102,10 +102,9 @@ class Member:
         own = self.turns_in_block
         return ((number + 1) * own + shift) // rounds > (number * own + shift) // rounds
 
-    @property
-    def repeats(self) -> int:
+    def repeats(self, stolen: float) -> int:
         """How many disturbed turns are to be measured again: at most half as many as it has in the block."""
-        return min(sum(disturbed(self.turns)), self.turns_in_block // 2)
+        return min(sum(disturbed(self.turns, stolen)), self.turns_in_block // 2)
 
 
 def take_turns(
@@ -130,7 +129,8 @@ def take_turns(
             for place in order:
                 if members[place].is_due(number, len(orders), place / len(members)):
                     members[place].trial.attempt(members[place].turn)
-        again = [member.repeats for member in members]
+        stolen = stolen_beside(turn for member in members for turn in member.turns)
+        again = [member.repeats(stolen) for member in members]
         for number in range(max(again, default=0)):
             checkpoint(len(orders))
             for place in orders[number % len(orders)]:

@@ -24,7 +24,7 @@ from pydantic import PlainValidator
 from orchestrator import record_layout
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.plan.plan import Turns
-from orchestrator.results.turn_times import TurnTime
+from orchestrator.results.turn_times import TurnTime, disturbed
 from services.python.contract.description import Description
 from services.python.contract.ping_lines import PingDone
 from services.python.contract.requester_lines import Done
@@ -33,8 +33,8 @@ from services.python.contract.strict import decode
 
 SCHEMA_VERSION = 1
 
-REPEATED = "block {} was interrupted and repeated; its earlier trials do not count"
-"""The warning of a run that made a block again; with the block's number, from one."""
+REPEATED = "block {} was {} and repeated; its earlier trials do not count"
+"""The warning of a run that made a block again; with the block's number, from one, and why."""
 
 # Columns of every samples and baselines file, in this order: those of a record (protos/timings.md), and more. Stamps and
 # durations are int64 nanoseconds.
@@ -118,7 +118,13 @@ class TrialRecord:
     probe: Probe | None = None  # of a cell whose rate is searched for
     turns: tuple[TurnTime, ...] = ()  # of a cell that took turns with others, in their order
     fitted_turns: Turns | None = None  # where the smoke test made them longer than the plan has them
+    stolen_beside: float | None = None  # as `turn_times.stolen_beside`; None in older runs
     rest_cpu_s: float | None = None  # what the responder used in the rest after the turns, in which nobody measured
+
+    @property
+    def disturbed_turns(self) -> tuple[bool, ...]:
+        """Which of its turns count for nothing."""
+        return disturbed(self.turns, self.stolen_beside)
 
     @property
     def responder_cpu_s(self) -> float | None:

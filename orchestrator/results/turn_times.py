@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 LIMIT = 0.1
-"""The share of a turn that may be lost beyond what the trial's turns lose in the middle."""
+"""The share of a turn that may be lost beyond what others lose."""
 
 REST_S = 0.2
 """How long all ends rest after the turns of a block, so that one that uses CPU meanwhile is found."""
@@ -44,14 +44,26 @@ def measured_outside(rows: bytes, turns: Sequence[TurnTime]) -> int:
     return int(((place < 0) | (sent_ns > ends[place])).sum())
 
 
-def disturbed(turns: Sequence[TurnTime]) -> tuple[bool, ...]:
-    """Which turns lost more than a tenth beyond the middle turn of the trial: to the hypervisor, or waiting for a CPU.
+def stolen_beside(turns: Iterable[TurnTime]) -> float:
+    """Return the largest share that the quietest quarter of a block's turns, of all cells, lost to the hypervisor."""
+    shares = sorted(_share(turn.stolen_s, turn) for turn in turns)
+    return shares[len(shares) // 4] if shares else 0.0
 
-    The rule never looks at a latency. At most half of the turns can be so; what all lose alike disturbs none of them.
+
+def disturbed(turns: Sequence[TurnTime], stolen: float | None = None) -> tuple[bool, ...]:
+    """Which turns lost more than a tenth to the hypervisor beyond `stolen`, or waited as much longer than the middle turn.
+
+    `stolen` is as `stolen_beside` has it; None, in older runs: the share of the trial's middle turn. Waiting is compared
+    within the trial, as a stack's own threads wait for each other. The rule never looks at a latency. Where all turns
+    would be left out, none is.
     """
     flags = [False] * len(turns)
-    for name in ("stolen_s", "waited_s"):
-        lost = [(getattr(turn, name) or 0.0) / turn.length_s if turn.length_s else 0.0 for turn in turns]
-        middle = median(lost) if lost else 0.0
+    for name, beside in (("stolen_s", stolen), ("waited_s", None)):
+        lost = [_share(getattr(turn, name), turn) for turn in turns]
+        middle = (median(lost) if lost else 0.0) if beside is None else beside
         flags = [seen or share > middle + LIMIT for seen, share in zip(flags, lost, strict=True)]
-    return tuple(flags)
+    return (False,) * len(turns) if all(flags) else tuple(flags)
+
+
+def _share(lost_s: float | None, turn: TurnTime) -> float:
+    return (lost_s or 0.0) / turn.length_s if turn.length_s else 0.0

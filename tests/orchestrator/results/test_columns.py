@@ -14,7 +14,7 @@ from orchestrator.record_layout import ROW
 from orchestrator.results import derive
 from orchestrator.results.columns import read_columns
 from orchestrator.results.manifest import BaselineRecord, TrialRecord
-from orchestrator.results.turn_times import TurnTime, disturbed, measured_outside
+from orchestrator.results.turn_times import TurnTime, disturbed, measured_outside, stolen_beside
 
 
 @pytest.mark.parametrize(
@@ -57,6 +57,16 @@ def test_a_turn_that_lost_a_tenth_more_than_the_middle_one_is_disturbed(name: st
 
 def test_what_all_turns_lose_alike_disturbs_none() -> None:
     assert not any(disturbed([replace(TURN, waited_s=0.03, stolen_s=0.02)] * 5))
+
+
+def test_what_most_turns_of_a_cell_lost_is_compared_with_the_quiet_quarter_of_all_cells() -> None:
+    unlucky = [replace(TURN, stolen_s=each) for each in (0.0, 0.01, 0.01, 0.01, 0.02)]
+    assert disturbed(unlucky) == (False, False, False, False, True)
+    stolen = stolen_beside([*unlucky, *[TURN] * 3])
+    assert stolen == 0.0
+    assert disturbed(unlucky, stolen) == (False, True, True, True, True)
+    assert not any(disturbed(unlucky[1:], stolen)), "a trial keeps some turns"
+    assert stolen_beside([*unlucky, *unlucky]) == pytest.approx(0.2)
 
 
 def test_what_is_not_known_disturbs_none() -> None:
