@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from statistics import median
 
 LIMIT = 0.1
-"""The share of a turn that may be lost beyond what others lose."""
+"""The share of a turn that may be stolen beyond what others lose: one tick of the kernel is more."""
+
+WAITED_LIMIT = 0.5
+"""The share that the requester may wait for a CPU beyond the trial's middle turn: up to here its middle request did not."""
 
 REST_S = 0.2
 """How long all ends rest after the turns of a block, so that one that uses CPU meanwhile is found."""
@@ -51,17 +54,17 @@ def stolen_beside(turns: Iterable[TurnTime]) -> float:
 
 
 def disturbed(turns: Sequence[TurnTime], stolen: float | None = None) -> tuple[bool, ...]:
-    """Which turns lost more than a tenth to the hypervisor beyond `stolen`, or waited as much longer than the middle turn.
+    """Which turns lost more than `LIMIT` to the hypervisor beyond `stolen`, or waited beyond `WAITED_LIMIT`.
 
     `stolen` is as `stolen_beside` has it; None, in older runs: the share of the trial's middle turn. Waiting is compared
     within the trial, as a stack's own threads wait for each other. The rule never looks at a latency. Where all turns
     would be left out, none is.
     """
     flags = [False] * len(turns)
-    for name, beside in (("stolen_s", stolen), ("waited_s", None)):
+    for name, beside, limit in (("stolen_s", stolen, LIMIT), ("waited_s", None, WAITED_LIMIT)):
         lost = [_share(getattr(turn, name), turn) for turn in turns]
         middle = (median(lost) if lost else 0.0) if beside is None else beside
-        flags = [seen or share > middle + LIMIT for seen, share in zip(flags, lost, strict=True)]
+        flags = [seen or share > middle + limit for seen, share in zip(flags, lost, strict=True)]
     return (False,) * len(turns) if all(flags) else tuple(flags)
 
 

@@ -14,7 +14,7 @@ from orchestrator.record_layout import ROW
 from orchestrator.results import derive
 from orchestrator.results.columns import read_columns
 from orchestrator.results.manifest import BaselineRecord, TrialRecord
-from orchestrator.results.turn_times import TurnTime, disturbed, measured_outside, stolen_beside
+from orchestrator.results.turn_times import LIMIT, WAITED_LIMIT, TurnTime, disturbed, measured_outside, stolen_beside
 
 
 @pytest.mark.parametrize(
@@ -48,10 +48,10 @@ MS = 1_000_000
 TURN = TurnTime(requests=90, warm_up=3, begin_ns=0, end_ns=50 * MS, cpu_s=0.02, waited_s=0.001, stolen_s=0.0)
 
 
-@pytest.mark.parametrize("name", ["waited_s", "stolen_s"])
-def test_a_turn_that_lost_a_tenth_more_than_the_middle_one_is_disturbed(name: str) -> None:
-    middle = getattr(TURN, name)
-    lost = [0.0, middle + 0.0051, middle, middle + 0.0049, middle]
+@pytest.mark.parametrize(("name", "limit"), [("waited_s", WAITED_LIMIT), ("stolen_s", LIMIT)])
+def test_a_turn_that_lost_more_than_the_limit_beyond_the_middle_one_is_disturbed(name: str, limit: float) -> None:
+    middle, beyond_s = getattr(TURN, name), limit * TURN.length_s
+    lost = [0.0, middle + beyond_s + 1e-4, middle, middle + beyond_s - 1e-4, middle]
     assert disturbed([replace(TURN, **{name: each}) for each in lost]) == (False, True, False, False, False)
 
 
