@@ -126,6 +126,6 @@ def test_without_a_disturbed_turn_the_done_line_stays() -> None:
 
 
 def test_each_turn_that_counts_has_a_median_of_its_own() -> None:
-    trial = record(0.0, 0.0, 0.02)
+    trial = record(0.0, 0.0, 0.04)
     samples = Samples(joined(columns(3), trial))
     assert turn_medians(samples, trial) == ((1000 * MS, 4.0), (2000 * MS, 4.0))
