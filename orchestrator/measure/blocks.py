@@ -50,6 +50,7 @@ class Measuring:
             trial_s=trial_seconds(context.plan),
         )
         self._searching = Searching(context.plan)
+        self._stolen = 0.0  # the largest `turn_times.stolen_beside` in the block under way
         self._repeats_left = 0 if any(cell.find for cell in context.plan.cells) else _REPEATS
 
     def run(self) -> bool:
@@ -77,19 +78,17 @@ class Measuring:
 
     def _measure(self, block: int, shares: Shares, *, attempt: int) -> None:
         """Make a block, and again where the hypervisor took CPU in three quarters of its turns: at most twice a run."""
-        began_s = self._context.clock.monotonic_s()
-        stolen = self._block(block, shares, attempt=attempt)
+        self._stolen, began_s = 0.0, self._context.clock.monotonic_s()
+        self._block(block, shares, attempt=attempt)
         ended_s = self._context.clock.monotonic_s()
-        would_end_s = ended_s + (ended_s - began_s)
-        if stolen <= LIMIT or not self._repeats_left or would_end_s > self._deadline_s:
+        is_time_left = 2 * ended_s - began_s < self._deadline_s
+        if self._stolen <= LIMIT or not self._repeats_left or not is_time_left:
             return
         self._repeats_left -= 1
         self._progress.total += sum(len(trials) for _, trials in shares)
         self._block(block, shares, attempt=attempt + 1, reason="disturbed")
 
-    def _block(self, block: int, shares: Shares, *, attempt: int, reason: str = "interrupted") -> float:
-        """Make a block, and return the largest `turn_times.stolen_beside` of its groups."""
-        stolen = 0.0
+    def _block(self, block: int, shares: Shares, *, attempt: int, reason: str = "interrupted") -> None:
         folder = self._context.folder
         folder.append({"event": "block", "block": block, "attempt": attempt})
         folder.drop_repeated()
@@ -102,24 +101,22 @@ class Measuring:
                 continue  # the searches of this placement are over
             cells = [self._context.cells[t.cell] for t in trials]
             baselines = Baselines(self._context, placement, cells, block=block, attempt=attempt)
-            stolen = max(stolen, self._group(trials, baselines, attempt))
+            self._group(trials, baselines, attempt)
         folder.append({"event": "block-end", "block": block, "attempt": attempt})
         folder.convert()
-        return stolen
 
-    def _group(self, trials: tuple[PlannedTrial, ...], baselines: Baselines, attempt: int) -> float:
+    def _group(self, trials: tuple[PlannedTrial, ...], baselines: Baselines, attempt: int) -> None:
         self._may_go_on()
         if all(self._is_broken(trial) for trial in trials):
             for trial in trials:  # none is made, so there is nothing that a floor could stand beside
                 self._trial(trial, attempt)
-            return 0.0
+            return
         groups, alone = self._by_group(trials)
         baselines.in_turns = frozenset(trial.cell for group in groups for trial in group)
         baselines.take("before")
-        stolen = 0.0
         for group in groups:
             self._may_go_on()
-            stolen = max(stolen, self._take_turns(group, baselines, attempt))
+            self._take_turns(group, baselines, attempt)
         for trial in alone:
             self._may_go_on()
             if baselines.are_due:
@@ -127,7 +124,6 @@ class Measuring:
             self._trial(trial, attempt)
         self._context.interrupts.checkpoint()
         baselines.take("after")
-        return stolen
 
     def _by_group(
         self, trials: Sequence[PlannedTrial]
@@ -142,8 +138,8 @@ class Measuring:
         in_turns = {trial.index for group in together for trial in group}
         return together, tuple(trial for trial in trials if trial.index not in in_turns)
 
-    def _take_turns(self, trials: Sequence[PlannedTrial], baselines: Baselines, attempt: int) -> float:
-        """Make the trials of a group, whose cells take turns with each other and their floors; its `stolen_beside`."""
+    def _take_turns(self, trials: Sequence[PlannedTrial], baselines: Baselines, attempt: int) -> None:
+        """Make the trials of a group, whose cells take turns with each other and with their floors."""
         context = self._context
         cells = [context.cells[trial.cell] for trial in trials]
         members = [self._member(trial, cell, attempt) for trial, cell in zip(trials, cells, strict=True)]
@@ -162,6 +158,7 @@ class Measuring:
         for floor, outcome in zip(floors, outcomes[len(members) :], strict=True):
             baselines.keep(floor, outcome)
         stolen = stolen_beside(turn for member in (*members, *floors) for turn in member.turns)
+        self._stolen = max(self._stolen, stolen)
         for trial, cell, member, outcome in zip(trials, cells, members, outcomes, strict=False):
             self._progress.begin(context.label(cell), cell.kind)
             length_s = sum(turn.length_s for turn in member.turns)
@@ -169,12 +166,8 @@ class Measuring:
             record = self._recorded(trial, cell, attempt, outcome, overhead_s, member.turns)
             turns = self._turns(cell)
             fitted = None if turns == cell.turns else turns
-            self._note(
-                trial,
-                cell,
-                replace(record, rest_cpu_s=member.rest_cpu_s, fitted_turns=fitted, stolen_beside=stolen),
-            )
-        return stolen
+            record = replace(record, rest_cpu_s=member.rest_cpu_s, fitted_turns=fitted, stolen_beside=stolen)
+            self._note(trial, cell, record)
 
     def _member(self, trial: PlannedTrial, cell: Cell, attempt: int) -> Member:
         context, turns = self._context, self._turns(cell)

@@ -66,15 +66,12 @@ def _together(cells: Iterable[Cell]) -> Iterable[list[Cell]]:
 
 def _tried(context: RunContext, cells: Sequence[Cell]) -> list[TrialRun]:
     """A trial of each: several begin together and have one turn each."""
-    bench = context.bench()
-    asks = [context.ask(cell, context.plan.seed, smoke=True) for cell in cells]
-    pairs = [context.hosts.pair(cell.placement) for cell in cells]
-    if len(cells) == 1:
-        return [bench.make(asks[0], pairs[0], _name(cells[0]))]
-    trials = [
-        bench.prepare(replace(ask, turn_warm_up=0), pair, _name(cell))
-        for cell, ask, pair in zip(cells, asks, pairs, strict=True)
-    ]
+    trials = []
+    for cell in cells:
+        ask = replace(context.ask(cell, context.plan.seed, smoke=True), turn_warm_up=0 if len(cells) > 1 else None)
+        trials.append(context.bench().prepare(ask, context.hosts.pair(cell.placement), _name(cell)))
+    if len(trials) == 1:
+        return [trials[0].run()]
     members = [Member(trial=trial, turns_in_block=1) for trial in trials]
     return take_turns(members, [range(len(members))], lambda _: context.interrupts.checkpoint())
 
