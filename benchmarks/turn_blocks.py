@@ -4,7 +4,7 @@
 
 Every simulated run has twelve equal stacks. In a block they take 40 turns each, of 40 requests; a round's mood is common
 to all of its turns, some turns are slow by chance, and process and block have an effect of their own. `disturbed` turns
-lose 10 to 80 % of their time.
+lose 10 to 80 % of their time, which the kernel counts in ticks of 10 ms, as long as a turn.
 Before the arrow a block compares the medians of all requests, behind it each turn with its neighbours
 (`findings.block_values`), without the turns that the rule of `results.turn_times` leaves out and measures again.
 *Bias* is the mean of the last stack's log ratios to the first one, against no difference; it is disturbed
@@ -26,6 +26,7 @@ from orchestrator.results.turn_times import TurnTime, disturbed, stolen_beside
 from orchestrator.statistics import intervals
 
 STACKS, ROUNDS, REQUESTS, TURN_S = 12, 40, 40, 0.01
+TICK_S = 0.01
 BLOCKS = (3, 5, 10)
 _SPELL = 12  # rounds that a neighbour computes, and rests
 Floats = npt.NDArray[np.float64]
@@ -81,25 +82,27 @@ def block(rng: np.random.Generator, noise: Noise) -> tuple[Floats, Floats]:
     process = rng.normal(0, noise.process_sd, STACKS)
     joined = np.median(latencies[:, :ROUNDS].reshape(STACKS, -1), axis=1) + process
     medians = np.exp(np.median(latencies, axis=2) + process[:, None])
-    stolen = stolen_beside(_turn(share) for share in lost[:, :ROUNDS].flat)
+    counted = np.floor(rng.uniform() + np.cumsum(lost.T) * TURN_S / TICK_S)  # turn by turn, round by round
+    ticks = np.diff(counted, prepend=0.0).reshape(rounds, STACKS).T
+    stolen = stolen_beside(map(_turn, ticks[:, :ROUNDS].flat))
     turns = [
-        [(STACKS * place + stack, float(medians[stack, place])) for place in counting(lost[stack], stolen)]
+        [(STACKS * place + stack, float(medians[stack, place])) for place in counting(ticks[stack], stolen)]
         for stack in range(STACKS)
     ]
     return joined - joined[0], np.log([of_turns(own, turns[0]) for own in turns])
 
 
-def counting(lost: Floats, stolen: float) -> list[int]:
+def counting(ticks: Floats, stolen: float) -> list[int]:
     """The turns of a trial that count: those before the repeats, and as many repeats as there are disturbed ones."""
-    first = disturbed([_turn(share) for share in lost[:ROUNDS]], stolen)
+    first = disturbed(list(map(_turn, ticks[:ROUNDS])), stolen)
     made = ROUNDS + min(sum(first), ROUNDS // 2)
-    every = disturbed([_turn(share) for share in lost[:made]], stolen)
+    every = disturbed(list(map(_turn, ticks[:made])), stolen)
     return [place for place in range(made) if not every[place]]
 
 
-def _turn(lost: float) -> TurnTime:
+def _turn(ticks: float) -> TurnTime:
     end_ns = round(TURN_S * 1e9)
-    return TurnTime(requests=REQUESTS, warm_up=0, begin_ns=0, end_ns=end_ns, cpu_s=0.0, stolen_s=lost * TURN_S)
+    return TurnTime(requests=REQUESTS, warm_up=0, begin_ns=0, end_ns=end_ns, cpu_s=0.0, stolen_s=ticks * TICK_S)
 
 
 def judged(blocks: Floats) -> tuple[list[bool], bool, float, float]:

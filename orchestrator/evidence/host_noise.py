@@ -18,6 +18,7 @@ LIMITS = {"steal": 0.01, "throttled": 0.01, "pressure": 0.20, "foreign": 0.25}
 
 _RESPONDER = "responder"
 _QUIET = 0.10  # of a core, or of the time: so much passes on a quiet machine, in which trials do not differ
+_TICKS_PER_S = 100
 _FEWEST_TICKS = 3  # steal is counted in ticks of 10 ms: one or two are rounding in a short trial
 
 Counters: TypeAlias = Mapping[str, int | None] | None
@@ -75,7 +76,7 @@ def between(where: str, before: HostCounters | None, after: HostCounters | None,
     lasted_s = elapsed_s(before, after)
     if before is None or after is None or not lasted_s:
         return None
-    ticks_per_s = after.tick_hz or 100
+    ticks_per_s = after.tick_hz or _TICKS_PER_S
     steal, busy, total = (_grown(before.cpu_ticks, after.cpu_ticks, key) for key in ("steal", "busy", "total"))
     if steal is not None and steal < _FEWEST_TICKS:
         steal = 0.0
@@ -145,11 +146,11 @@ def noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
 
 
 def _in_turns(trial: TrialEvidence) -> Iterator[Noise]:
-    """What was stolen in the turns that count, and how long the requester waited for a CPU that is not its own.
+    """What was stolen in all turns, and how long the requester waited for a CPU that is not its own.
 
     All else that hosts count is of the other cells' turns, too.
     """
-    turns = [t for t, lost in zip(trial.record.turns, trial.record.disturbed_turns, strict=True) if not lost]
+    turns = trial.record.turns
     length_s = sum(turn.length_s for turn in turns)
     stolen = [turn.stolen_s for turn in turns if turn.stolen_s is not None]
     waited = [turn.waited_s for turn in turns if turn.waited_s is not None]
@@ -163,10 +164,13 @@ def held_up(cell: CellEvidence, trial: TrialEvidence) -> float:
     """The share of what a trial could use that others took; what the machine type intends is not in it.
 
     The two ends wait one after the other, so theirs add up. Of several requesters it is that of the one that lost most.
-    It is at most the time in which no request was on the network. Cells in turns meet the same disturbances: theirs is 0.
+    It is at most the time in which no request was on the network. In turns it is what the turns that count lost to the
+    hypervisor: all else disturbs the other cells alike.
     """
-    if trial.record.turns:
-        return 0.0
+    if turns := trial.record.counted_turns:
+        stolen_s = sum(turn.stolen_s or 0.0 for turn in turns)
+        is_rounding = stolen_s < _FEWEST_TICKS / _TICKS_PER_S
+        return 0.0 if is_rounding or cell.limit else min(MOST, stolen_s / sum(turn.length_s for turn in turns))
     shares = [(noise.where, noise.taken(cell.limit)) for noise in noises(cell, trial)]
     asking = max((share for where, share in shares if where != _RESPONDER), default=0.0)
     answering = sum(share for where, share in shares if where == _RESPONDER)

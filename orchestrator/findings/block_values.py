@@ -8,6 +8,7 @@ import numpy as np
 
 from orchestrator.findings.summary import FAILS, CellSummary, TrialSummary
 from orchestrator.findings.trial_values import SPREADS
+from orchestrator.results.turn_times import TrialMedian
 from orchestrator.statistics.terms import Reason, ReasonKind, Standing, because
 
 NEIGHBOURS = 3
@@ -58,12 +59,24 @@ def ratios(cell: CellSummary, reference: CellSummary, statistic: str) -> dict[in
     Each turn is compared with each of the reference's three turns next to it, so that a machine that is slow for a while
     slows both sides of each ratio. The block's is the mean of the middle half of their logs (docs/decisions.md: 0069).
     """
-    mine, theirs = by_block(cell.trials, statistic), by_block(reference.trials, statistic)
-    blocks = {block: mine[block] / theirs[block] for block in sorted(mine.keys() & theirs.keys())}
-    if statistic == "median":
-        turns, others = ({trial.block: trial.turns for trial in side.trials} for side in (cell, reference))
-        blocks |= {block: of_turns(turns[block], others[block]) for block in blocks if turns[block] and others[block]}
-    return blocks
+    sides = [by_block(side.trials, statistic) for side in (cell, reference)]
+    blocks = sorted(sides[0].keys() & sides[1].keys())
+    if statistic != "median":
+        return {block: sides[0][block] / sides[1][block] for block in blocks}
+    mine, theirs = (medians(side.trials) for side in (cell, reference))
+    return {block: ratio(mine[block], theirs[block]) for block in blocks}
+
+
+def medians(trials: Iterable[TrialSummary]) -> dict[int, TrialMedian]:
+    """Each block's median, ms, where it has one."""
+    return {
+        t.block: TrialMedian(median=t.median, turns=t.turns) for t in trials if t.median is not None and t.median > 0
+    }
+
+
+def ratio(mine: TrialMedian, theirs: TrialMedian) -> float:
+    """The ratio of a block's two trials."""
+    return of_turns(mine.turns, theirs.turns) if mine.turns and theirs.turns else mine.median / theirs.median
 
 
 def of_turns(turns: Sequence[tuple[int, float]], reference: Sequence[tuple[int, float]]) -> float:

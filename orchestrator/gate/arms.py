@@ -121,6 +121,8 @@ class Arms:
     def _service(self, name: str, side: Side) -> dict[str, Any]:
         service = dict(self.document["services"][name])
         folder = os.path.normpath(side.folder / service.get("folder", "."))
+        if not side.folder.is_dir():
+            raise UsageError(f"there is no folder {side.label}")
         if not Path(folder).is_dir():
             raise UsageError(f"{side.label} has no folder {service.get('folder', '.')}, where {name} is started")
         service["folder"] = os.path.relpath(folder, self.file.parent)

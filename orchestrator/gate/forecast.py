@@ -15,6 +15,9 @@ from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.power import DEFAULT_SD
 from orchestrator.questions.until import find as until
 
+IN_TURNS_SD = 0.02
+"""How far the blocks of a call in turns spread, as an SD of logs, unless earlier gates say it."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Forecast:
@@ -40,7 +43,8 @@ def forecast(call: str, plan: Plan, seconds: float, earlier: Sequence[Mapping[st
     """What a call takes that has so many seconds, after earlier gates of the experiment."""
     spreads = [float(gate["spreads"][call]) for gate in earlier if gate["spreads"].get(call)]
     lengths = [float(gate["block_seconds"][call]) for gate in earlier if gate["block_seconds"].get(call)]
-    spread = median(spreads) if spreads else DEFAULT_SD
+    assumed = IN_TURNS_SD if any(cell.turns for cell in plan.cells) else DEFAULT_SD
+    spread = median(spreads) if spreads else assumed
     expected = estimate(plan)
     block_s = median(lengths) if lengths else (expected.trials_s + expected.baselines_s) / plan.blocks
     return Forecast(

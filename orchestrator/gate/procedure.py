@@ -7,9 +7,10 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypedDict
 
 from orchestrator.clock import SYSTEM, Clock
-from orchestrator.errors import MissingError, TeardownIncomplete, UsageError
+from orchestrator.errors import MissingError, TeardownIncomplete, UsageError, on_one_line
 from orchestrator.experiment.plan.own.own_calls import own_stacks
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import RunSummary
@@ -23,12 +24,20 @@ from orchestrator.measure.own.call_files import put_services
 from orchestrator.measure.own.sampling import MOST_ROWS, Sampled, differences, first_replies
 from orchestrator.measure.run_context import Listener
 from orchestrator.questions.sameness.words import sentence
+from orchestrator.results.folder import RunFolder
 from orchestrator.statistics import intervals
 from orchestrator.workspace import Workspace
 
+_SHOWN = 80  # characters of a reply
 FIRST = 0.6  # of the time: the rest is for measuring an alarm again, or without one what is undecided
-_LONGER = 1.5  # times the seconds of a call's first run: a second one of less decides nothing more
-_LEAST_S = 10.0  # in which a run measures something
+LEAST_S = 10.0  # in which a run measures something
+
+
+class _Session(TypedDict):
+    command: Sequence[str]
+    listener: Listener
+    clock: Clock
+    share: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +55,7 @@ class Gate:
     command: Sequence[str]
     clock: Clock = SYSTEM
     own_limits: Mapping[str, float] = field(default_factory=dict)
+    share: bool = False  # the machine with another run
 
     def limit_of(self, number: int) -> float:
         """The limit of a call."""
@@ -76,12 +86,21 @@ class Gate:
                 replies[label] = sampled
         for call in self.arms.calls:
             base, again, head = (f"{call}-{arm}" for arm in (BASE, AGAIN, HEAD))
+            self._warn_of_another_reply(call, replies[base], replies[again], replies[head])
             for other, hint in (
                 (again, "base answers it differently each time: leave it out of `same`"),
                 (head, "speed is compared of the same work: mend head, or leave the value out of `same`"),
             ):
                 for difference in differences({base: replies[base], other: replies[other]}):
                     raise UsageError(f"not the same work: {sentence(difference)}", hint=hint)
+
+    def _warn_of_another_reply(self, call: str, *replies: Sequence[Sampled]) -> None:
+        """Where no value must be the same: the first row that base answers alike twice, and head otherwise."""
+        for base, again, head in zip(*replies, strict=False):
+            if not base.same and base.reply == again.reply != head.reply:
+                texts = " against ".join(on_one_line(reply.reply, _SHOWN) for reply in (head, base))
+                self.listener.warning(f"{call}: head does not answer row {base.row} as base does: {texts}")
+                return
 
     def _build(self, plan: Plan) -> None:
         done = set()
@@ -113,8 +132,7 @@ class Gate:
         alarmed = [number for number, first in enumerate(firsts) if any(row.is_alarm for row in first.rows)]
         runs = [*firsts]
         if not alarmed:
-            firsts = self._longer(firsts, left_s)
-            runs += [each for each in firsts if each not in runs]
+            runs = firsts = self._with_more_time(firsts, left_s)
         agains: dict[int, CallResult] = {}
         for place, number in enumerate(alarmed):
             self.listener.progress(f"{names[number]} may be slower: measuring it again")
@@ -138,21 +156,35 @@ class Gate:
             seconds=self.clock.monotonic_s() - began_s,
         )
 
-    def _longer(self, firsts: Sequence[CallResult], left_s: Callable[[], float]) -> list[CallResult]:
-        """Return the results with those of a longer run for what is undecided; an alarm there is no finding by itself."""
+    def _with_more_time(self, firsts: Sequence[CallResult], left_s: Callable[[], float]) -> list[CallResult]:
+        """Return the results, where one is undecided after more blocks; an alarm there is no finding by itself."""
         results = list(firsts)
         undecided = [number for number, first in enumerate(firsts) if first.is_undecided]
         for place, number in enumerate(undecided):
             seconds = left_s() / (len(undecided) - place)
-            if seconds > _LONGER * firsts[number].seconds:
-                self.listener.progress(f"{firsts[number].call} is undecided: measuring it again, for longer")
-                results[number] = self._call(number, seconds).without_alarms()
+            if seconds > LEAST_S:
+                self.listener.progress(f"{firsts[number].call} is undecided: measuring on")
+                results[number] = self._call(number, seconds, before=firsts[number]).without_alarms()
         return results
 
-    def _call(self, number: int, seconds: float, *, is_confirming: bool = False) -> CallResult:
-        plan = self.arms.to_measure(number, self.limit_of(number), max(_LEAST_S, seconds), is_confirming=is_confirming)
-        began_s = self.clock.monotonic_s()
-        result = run.start(plan, self.workspace, command=self.command, listener=self.listener, clock=self.clock)
+    def _call(
+        self, number: int, seconds: float, *, is_confirming: bool = False, before: CallResult | None = None
+    ) -> CallResult:
+        """Measure a call in a run of its own, or go on with the run `before`."""
+        seconds, began_s = max(LEAST_S, seconds), self.clock.monotonic_s()
+        session: _Session = {
+            "command": self.command,
+            "listener": self.listener,
+            "clock": self.clock,
+            "share": self.share,
+        }
+        if before is None:
+            plan = self.arms.to_measure(number, self.limit_of(number), seconds, is_confirming=is_confirming)
+            result = run.start(plan, self.workspace, **session)
+        else:
+            folder = RunFolder(self.workspace.results / before.run)
+            result = run.resume(folder, self.workspace, wall_s=seconds, **session)
+            began_s -= before.seconds
         error = result.error()
         if isinstance(error, TeardownIncomplete):
             raise error

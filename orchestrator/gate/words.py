@@ -8,16 +8,20 @@ from math import exp
 
 from orchestrator import quantities
 from orchestrator.between_runs.across import RunComparison
-from orchestrator.errors import Regression, Undecided
+from orchestrator.errors import OrchError, Regression, Undecided
 from orchestrator.experiment.read.units import format_duration
 from orchestrator.findings.trial_values import COSTS
+from orchestrator.gate.arms import BASE, HEAD, Arms
 from orchestrator.gate.forecast import Forecast
 from orchestrator.gate.verdict import GateResult, Verdict
 from orchestrator.report import comparison as documents
 from orchestrator.report.markdown import escaped
-from orchestrator.wording.gate import Judgement, Outcome
+from orchestrator.report.page import one_line
+from orchestrator.wording.gate import Judgement, Outcome, why_undetermined
 
 _OUTCOMES: Mapping[Verdict, Outcome] = {"slower": "slower", "not slower": "not slower", "undecided": "cannot tell"}
+
+_SHOWN = ("responder_cpu", "responder_memory", "wire_bytes")  # of the costs: what a change of the service moves
 
 
 def marker(name: str) -> str:
@@ -84,17 +88,47 @@ def comparison(result: GateResult) -> RunComparison:
     )
 
 
+def without_verdict(arms: Arms, error: OrchError) -> tuple[RunComparison, Judgement]:
+    """Return what the documents have where nothing was measured."""
+    head, base = (arms.sides[name].label for name in (HEAD, BASE))
+    empty = RunComparison(of=head, reference=base, statistic=arms.metric, margin=0.0, rows=())
+    return empty, Judgement(limit=0.0, outcomes=(), sentence=error.message, error=Undecided(error.message), limits=())
+
+
+def markdown_without_verdict(name: str, error: OrchError) -> str:
+    """Return the comment that takes the place of an earlier one."""
+    return f"{marker(name)}\n**No verdict:** {escaped(error.message)}.\n"
+
+
 def markdown(result: GateResult, command: str) -> str:
     """Return the text of a comment, which begins with its marker."""
+    lead, _, rest = sentence(result).partition(": ")
+    limits = quantities.listed(
+        documents.limits(row.limit for row in result.decisive) or [quantities.margin(result.limit)]
+    )
+    labels = (escaped(side.label) for side in (result.head, result.base))
+    changed = result.head.changed
+    open_rows = [row for row in result.decisive if row.verdict == "undecided"]
     lines = [
         marker(result.name),
-        documents.markdown(comparison(result), judgement(result), command),
-        *_costs(result),
-        f"{escaped(noise_line(result))}; {effort(result)}.",
+        f"**{lead.capitalize()}:** {escaped(rest)}.",
+        "",
+        f"{' against '.join(labels)}, at a limit of {limits}. A ratio above 1 is slower. Ratios are paired by turns and"
+        " blocks: they are not those of the two values shown.",
+        "",
+        "| | call | | base | head | ratio | 95 % interval |",
+        "| --- | --- | --- | ---: | ---: | ---: | --- |",
+        *(f"| {' | '.join(escaped(cell) for cell in cells)} |" for cells in figures(result)),
+        "",
         *(
-            f"Head has changes that are not committed: {escaped(', '.join(result.head.changed))}."
-            for _ in result.head.changed[:1]
+            f"- {escaped(f'{row.call}, {row.row.statistic}: {why_undetermined(row.row, row.limit)}')}"
+            for row in open_rows
         ),
+        *("" for _ in open_rows[:1]),
+        f"{escaped(noise_line(result))}; {effort(result)}.",
+        *(f"Head has changes that are not committed: {escaped(', '.join(changed))}." for _ in changed[:1]),
+        "",
+        f"To repeat it: `{one_line(command)}`",
         "",
     ]
     return "\n".join(lines)
@@ -107,23 +141,17 @@ def effort(result: GateResult) -> str:
     return f"{blocks} in {runs}, {format_duration(round(result.seconds))}"
 
 
-def _costs(result: GateResult) -> Iterator[str]:
-    """Yield a table of all that is no verdict: other statistics, costs, errors."""
-    yield "| call | | base | head | ratio | 95 % interval |"
-    yield "| --- | --- | ---: | ---: | ---: | --- |"
-    for cells in figures(result):
-        yield f"| {' | '.join(escaped(cell) for cell in cells[1:])} |"
-    yield ""
-
-
 def figures(result: GateResult) -> Iterator[tuple[str, ...]]:
     """Yield verdict, call, what is compared, base, head, ratio and interval of each row, costs and errors as well."""
     for each in result.rows:
         before, after = documents.values(each.row) or ("-", "-")
         ratio, interval = documents.ratio(each.row), documents.interval(each.row, each.limit)
-        yield each.verdict, each.call, each.row.statistic, before, after, ratio, interval
+        verdict = each.verdict if each.is_decisive or each.is_alarm else ""  # others raise alarms alone
+        yield verdict, each.call, each.row.statistic, before, after, ratio, interval
     for call in result.calls:
         for name, cost in call.costs:
+            if cost.statistic not in _SHOWN:
+                continue
             ratio, interval = documents.ratio(cost), documents.interval(cost, result.limit)
             yield "", name, COSTS[cost.statistic], *documents.cost_values(cost), ratio, interval
         if any(call.errors):

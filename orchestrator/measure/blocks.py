@@ -20,13 +20,10 @@ from orchestrator.measure.trial import TrialRun
 from orchestrator.measure.turns import Member, take_turns
 from orchestrator.results.manifest import REPEATED, Failure, RequesterRecord, TrialRecord
 from orchestrator.results.records import written
-from orchestrator.results.turn_times import LIMIT, TurnTime, measured_outside, stolen_beside
+from orchestrator.results.turn_times import TurnTime, measured_outside, stolen_beside
 
 Shares: TypeAlias = list[tuple[str, tuple[PlannedTrial, ...]]]
 """The trials of a block by placement, in the schedule's order."""
-
-_REPEATS = 2
-"""How many blocks a run measures again because others took CPU in most of their turns."""
 
 
 def blocks(plan: Plan) -> Iterator[tuple[int, Shares]]:
@@ -48,10 +45,9 @@ class Measuring:
             clock=context.clock,
             total=len(context.plan.trials),
             trial_s=trial_seconds(context.plan),
+            deadline_s=deadline_s,
         )
         self._searching = Searching(context.plan)
-        self._stolen = 0.0  # the largest `turn_times.stolen_beside` in the block under way
-        self._repeats_left = 0 if any(cell.find for cell in context.plan.cells) else _REPEATS
 
     def run(self) -> bool:
         """Measure every block that is needed and not finished yet; whether that was completed within the wall time."""
@@ -64,11 +60,14 @@ class Measuring:
                 if block in journal_state.finished_blocks:
                     self._progress.skip(sum(len(trials) for _, trials in shares))
                 else:
-                    self._measure(block, shares, attempt=journal_state.attempts.get(block, -1) + 1)
+                    self._block(block, shares, attempt=journal_state.attempts.get(block, -1) + 1)
                 if is_over(self._context, block + 1):
                     break
         except OutOfTime:
             done, total = self._progress.done, self._progress.total
+            until = self._context.plan.until
+            if until is not None and until.or_slower:  # a gate: its time is used as it is meant to be
+                return False
             self._context.warn(
                 f"stopped after {done} of {total} trials: limits.wall is used up "
                 f"({duration(self._context.plan.limits.wall_s)}); `orch run --resume` continues the run"
@@ -76,24 +75,12 @@ class Measuring:
             return False
         return True
 
-    def _measure(self, block: int, shares: Shares, *, attempt: int) -> None:
-        """Make a block, and again where the hypervisor took CPU in three quarters of its turns: at most twice a run."""
-        self._stolen, began_s = 0.0, self._context.clock.monotonic_s()
-        self._block(block, shares, attempt=attempt)
-        ended_s = self._context.clock.monotonic_s()
-        is_time_left = 2 * ended_s - began_s < self._deadline_s
-        if self._stolen <= LIMIT or not self._repeats_left or not is_time_left:
-            return
-        self._repeats_left -= 1
-        self._progress.total += sum(len(trials) for _, trials in shares)
-        self._block(block, shares, attempt=attempt + 1, reason="disturbed")
-
-    def _block(self, block: int, shares: Shares, *, attempt: int, reason: str = "interrupted") -> None:
+    def _block(self, block: int, shares: Shares, *, attempt: int) -> None:
         folder = self._context.folder
         folder.append({"event": "block", "block": block, "attempt": attempt})
         folder.drop_repeated()
         if attempt:
-            self._context.warn(REPEATED.format(block + 1, reason))
+            self._context.warn(REPEATED.format(block + 1))
         for placement, planned in shares:
             trials = self._searching.still_needed(planned)
             self._progress.skip(len(planned) - len(trials))
@@ -158,7 +145,6 @@ class Measuring:
         for floor, outcome in zip(floors, outcomes[len(members) :], strict=True):
             baselines.keep(floor, outcome)
         stolen = stolen_beside(turn for member in (*members, *floors) for turn in member.turns)
-        self._stolen = max(self._stolen, stolen)
         for trial, cell, member, outcome in zip(trials, cells, members, outcomes, strict=False):
             self._progress.begin(context.label(cell), cell.kind)
             length_s = sum(turn.length_s for turn in member.turns)
@@ -217,13 +203,17 @@ class Measuring:
             context.refuse_to_go_on_without_hosts()
 
     def _of_records(self, record: TrialRecord, cell: Cell) -> dict[str, Any]:
-        """What the journal keeps of a trial's raw records, made while nothing is measured: the median."""
+        """What the journal keeps of a trial's raw records, made while nothing is measured: the medians."""
         folder, paths = self._context.folder, [part.samples for part in record.requesters if part.samples]
         if not paths:
             return {}
-        from orchestrator.evidence.trial_median import median_ns
+        from orchestrator.evidence.trial_median import trial_median
 
-        return {"median_ns": median_ns(cell, [folder.raw_path(path) for path in paths], record)}
+        median = trial_median(cell, [folder.raw_path(path) for path in paths], record)
+        if median is None:
+            return {"median_ns": None}
+        turns = {"turn_medians_ms": median.turns} if median.turns else {}
+        return {"median_ns": median.median, **turns}
 
     def _made(self, trial: PlannedTrial, cell: Cell, attempt: int) -> TrialRecord:
         context = self._context

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,7 @@ class Progress:
     listener: Listener
     clock: Clock
     total: int
+    deadline_s: float = inf  # by the clock
     trial_s: float = 0.0  # what a trial is expected to take
     done: int = 0
     _made: int = 0
@@ -90,7 +92,7 @@ class Progress:
         left_s = time_left_s(
             self._elapsed_s, ended=self._made, under_way=self._under_way, left=left, trial_s=self.trial_s
         )
-        return f"  ({duration(left_s)} left)"
+        return f"  ({duration(max(0.0, min(left_s, self.deadline_s - self.clock.monotonic_s())))} left)"
 
     @property
     def _elapsed_s(self) -> float:

@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -140,12 +140,17 @@ def resume(
     keep: bool = False,
     share: bool = False,
     clock: Clock = SYSTEM,
+    wall_s: float | None = None,
 ) -> Result:
     """Go on with a run that was cut: same schedule, the block that was cut anew. UsageError when there is nothing to do.
+
+    `wall_s`: how long it may take, in place of the plan's.
 
     A run whose blocks are all finished is judged, reported and taken down. MissingError as `start`.
     """
     journal_state, plan = folder.journal_state(), folder.plan()
+    if wall_s is not None:
+        plan = replace(plan, limits=replace(plan.limits, wall_s=wall_s))
     if not journal_state.begin:
         raise errors.UsageError(f"run {folder.id} never began", hint="start a new one: orch run FILE")
     if journal_state.state == "complete" and (folder.path / RECEIPT).exists():

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from orchestrator import quantities
 from orchestrator.catalogue.builds import Built
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.estimate import own_s
@@ -20,6 +21,14 @@ from orchestrator.measure.trial import TrialRun, body_bytes
 from orchestrator.measure.turns import Member, take_turns
 from orchestrator.results.documents import Damaged
 from orchestrator.results.manifest import Failure, ProgramsRecord
+
+_CLOSES = "the responder closes its connection after each reply"
+_KEEPS = (
+    'let it keep connections (HTTP/1.1; in Python\'s http.server: protocol_version = "HTTP/1.1"),\n'
+    "or measure `connection: per-request`"
+)
+_DELAYED_S = (0.038, 0.055)
+_DELAYED = "40 ms on one machine are often a reply in two packets: write it at once, or set TCP_NODELAY"
 
 
 def smoke(context: RunContext) -> None:
@@ -52,7 +61,8 @@ def _fit_turns(context: RunContext) -> None:
             continue
         context.turns[cell.id] = turns = as_measured(plan, cell, work_s)
         if turns is None:
-            context.warn(f"{context.label(cell)} takes no turns: its requests take too long for them")
+            hint = f"; {_DELAYED}" if _DELAYED_S[0] < work_s < _DELAYED_S[1] else ""
+            context.warn(f"{context.label(cell)} takes no turns: a request takes {quantities.ms(1e3 * work_s)}{hint}")
     context.turns |= stretched(plan.cells, {name: turns for name, turns in context.turns.items() if turns is not None})
 
 
@@ -84,6 +94,8 @@ def _take(context: RunContext, cell: Cell, outcome: TrialRun) -> None:
     failure, sizes = outcome.failure, body_bytes(outcome.parts)
     if failure is None and not sizes:
         failure = Failure(stage="smoke", kind="protocol", message="the requester checked no reply")
+    if failure is None and cell.connection != "per-request" and _closes(outcome):
+        failure = Failure(stage="smoke", kind="connections", message=_CLOSES, last_words=_KEEPS)
     if failure is None:
         context.sizes[cell.exchange] = sizes
         if cell.turns is not None and (latency_s := _latency_s(context, cell, outcome)):
@@ -97,19 +109,25 @@ def _take(context: RunContext, cell: Cell, outcome: TrialRun) -> None:
         context.listener.progress(f"    {line}")
 
 
+def _closes(outcome: TrialRun) -> bool:
+    """Whether every request took a connection of its own, or nearly."""
+    done = outcome.parts[0].done
+    return done is not None and done.requests > 2 and (done.connections_opened or 0) >= done.requests - 1
+
+
 def _latency_s(context: RunContext, cell: Cell, outcome: TrialRun) -> float | None:
     """The median of the timed requests; None where it is not known."""
-    from orchestrator.evidence.trial_median import median_ns
+    from orchestrator.evidence.trial_median import trial_median
 
     part = outcome.parts[0]
     with TemporaryDirectory() as folder, context.interrupts.waiting():
         record = Path(folder) / part.record.name
         try:
             part.host.fetch(part.record, record)
-            latency_ns = median_ns(cell, [record])
+            median = trial_median(cell, [record])
         except (FileNotFoundError, Damaged):
             return None
-    return None if latency_ns is None else latency_ns / 1e9
+    return None if median is None else median.median / 1e9
 
 
 # What may differ between two looks at a host under the same conditions: the time, which instance of the cloud it is, and

@@ -1,20 +1,17 @@
-"""A comparison's rows in words, and those of a gate as Markdown and as JUnit XML."""
+"""A comparison's rows in words, and those of a gate as JUnit XML."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree as ET
 
 from orchestrator import quantities
 from orchestrator.between_runs.across import Row, RunComparison
 from orchestrator.between_runs.changes import Changed
-from orchestrator.report.markdown import escaped
 from orchestrator.report.page import one_line
 from orchestrator.wording.gate import Judgement, Outcome, why_undetermined
 from orchestrator.wording.reasons import why
-
-_ORDER: Mapping[Outcome, int] = {"slower": 0, "cannot tell": 1, "not slower": 2}
 
 
 def values(row: Row) -> tuple[str, str] | None:
@@ -45,7 +42,7 @@ def interval(row: Changed, limit: float) -> str:
 
 
 def sentence(row: Row, limit: float) -> str:
-    """`ratio 1.41, 95 % interval 1.20 to 1.66 (204 µs -> 288 µs)`, with what there is of it."""
+    """`ratio 1.41, 95 % interval 1.20 to 1.66 (from 204 µs to 288 µs)`, with what there is of it."""
     parts = []
     if row.ratio is not None:
         parts.append(f"ratio {ratio(row)}")
@@ -53,54 +50,11 @@ def sentence(row: Row, limit: float) -> str:
         parts.append(f"95 % interval {interval(row, limit)}")
     text = ", ".join(parts) or "no ratio"
     both = values(row)
-    return text if both is None else f"{text} ({both[0]} -> {both[1]})"
+    return text if both is None else f"{text} (from {both[0]} to {both[1]})"
 
 
-def markdown(comparison: RunComparison, judgement: Judgement, command: str) -> str:
-    """The document. `command` makes it again. Rows that are slower come first, then those that are undetermined."""
-    rows = zip(comparison.rows, judgement.outcomes, judgement.limits, strict=True)
-    every = sorted(rows, key=lambda judged: _ORDER[judged[1]])
-    reasons = [
-        f"- {escaped(f'{row.label}, {row.group}: {why_undetermined(row, limit)}')}"
-        for row, outcome, limit in every
-        if outcome == "cannot tell"
-    ]
-    return "\n".join(
-        [
-            f"**{judgement.overall.capitalize()}:** {escaped(judgement.sentence)}.",
-            "",
-            *_table(comparison, every),
-            *(["#### Undetermined", "", *reasons, ""] if reasons else []),
-            "#### How to repeat it",
-            "",
-            "````",
-            one_line(command),
-            "````",
-            "",
-        ]
-    )
-
-
-def _table(comparison: RunComparison, every: Sequence[tuple[Row, Outcome, float]]) -> Iterator[str]:
-    if not every:
-        return
-    statistic = "times per request" if comparison.statistic == "throughput" else comparison.statistic
-    yield (
-        f"{escaped(comparison.of)} against {escaped(comparison.reference)}: ratios of {statistic}, above 1 is slower; "
-        f"the limit is {quantities.listed(_limits(limit for *_, limit in every))}."
-    )
-    yield ""
-    yield "| | compared | setting | reference | value | ratio | 95 % interval |"
-    yield "| --- | --- | --- | ---: | ---: | ---: | --- |"
-    for row, outcome, limit in every:
-        before, after = values(row) or ("-", "-")
-        cells = (row.label, row.group, before, after, ratio(row), interval(row, limit))
-        shown = f"**{outcome}**" if outcome == "slower" else outcome
-        yield f"| {shown} | {' | '.join(escaped(cell) for cell in cells)} |"
-    yield ""
-
-
-def _limits(limits: Iterable[float]) -> list[str]:
+def limits(limits: Iterable[float]) -> list[str]:
+    """Each limit once, in words."""
     return [quantities.margin(limit) for limit in sorted(set(limits))]
 
 
@@ -121,8 +75,8 @@ def junit(comparison: RunComparison, judgement: Judgement, *, fails_undetermined
     root = ET.Element("testsuites", {"name": "orch gate", **counts})
     suite = ET.SubElement(root, "testsuite", {"name": f"orch gate, by {comparison.statistic}", **counts})
     properties = ET.SubElement(suite, "properties")
-    limits = ", ".join(_limits(judgement.limits) or _limits([judgement.limit]))
-    for name, value in (("run", comparison.of), ("reference", comparison.reference), ("limit", limits)):
+    every = ", ".join(limits(judgement.limits) or limits([judgement.limit]))
+    for name, value in (("run", comparison.of), ("reference", comparison.reference), ("limit", every)):
         ET.SubElement(properties, "property", {"name": name, "value": one_line(value)})
     suite.extend(cases)
     ET.indent(root)
@@ -132,7 +86,9 @@ def junit(comparison: RunComparison, judgement: Judgement, *, fails_undetermined
 def _message(row: Row, outcome: Outcome, limit: float) -> str:
     numbers = sentence(row, limit)
     if outcome == "slower":
-        return f"significantly slower by more than {quantities.margin(limit)}: {numbers}"
+        is_beyond = row.interval is not None and row.interval[0] > 1 + limit
+        by = f"by more than {quantities.margin(limit)}" if is_beyond else f"at a limit of {quantities.margin(limit)}"
+        return f"significantly slower {by}: {numbers}"
     if outcome == "cannot tell":
         return f"cannot tell: {why_undetermined(row, limit)}; {numbers}"
     return f"{numbers}: {why(row)}"

@@ -17,6 +17,7 @@ from orchestrator.results.manifest import (
     TrialRecord,
     TurnRecord,
 )
+from orchestrator.results.turn_times import TrialMedian
 from orchestrator.shapes import decode
 from services.python.contract.description import Description
 
@@ -36,7 +37,7 @@ class JournalState:
     attempts: dict[int, int] = field(default_factory=dict)  # the last attempt of each block that was begun
     finished_blocks: set[int] = field(default_factory=set)
     files: dict[str, str] = field(default_factory=dict)
-    medians: dict[tuple[int, int], float] = field(default_factory=dict)  # ns, by a trial's index and attempt
+    medians: dict[tuple[int, int], TrialMedian] = field(default_factory=dict)  # ns, by a trial's index and attempt
     warnings: list[str] = field(default_factory=list)
     shares_machine: bool = False
     differences: tuple[ReplyDifference, ...] = ()
@@ -46,13 +47,13 @@ class JournalState:
     baselines: list[BaselineRecord] = field(default_factory=list)
     turns: list[TurnRecord] = field(default_factory=list)  # of load generators beside trials
 
-    def medians_by_block(self) -> dict[int, dict[str, float]]:
+    def medians_by_block(self) -> dict[int, dict[str, TrialMedian]]:
         """The medians of the trials that count and ended well, ns, by block and cell."""
-        by_block: dict[int, dict[str, float]] = {}
+        by_block: dict[int, dict[str, TrialMedian]] = {}
         for trial in self.trials:
-            median_ns = self.medians.get((trial.index, trial.attempt))
-            if trial.outcome == "ok" and median_ns is not None and median_ns > 0:
-                by_block.setdefault(trial.block, {})[trial.cell] = median_ns
+            median = self.medians.get((trial.index, trial.attempt))
+            if trial.outcome == "ok" and median is not None and median.median > 0:
+                by_block.setdefault(trial.block, {})[trial.cell] = median
         return by_block
 
     def is_measured(self, blocks: int) -> bool:
@@ -88,7 +89,8 @@ class JournalState:
                 trial = decode(TrialRecord, event["trial"])
                 self.trials.append(trial)
                 if event.get("median_ns") is not None:
-                    self.medians[trial.index, trial.attempt] = event["median_ns"]
+                    turns = tuple((begin_ns, median_ms) for begin_ns, median_ms in event.get("turn_medians_ms", ()))
+                    self.medians[trial.index, trial.attempt] = TrialMedian(median=event["median_ns"], turns=turns)
             case "baseline":
                 self.baselines.append(decode(BaselineRecord, event["baseline"]))
             case "differences":

@@ -33,7 +33,7 @@ from services.python.contract.strict import decode
 
 SCHEMA_VERSION = 1
 
-REPEATED = "block {} was {} and repeated; its earlier trials do not count"
+REPEATED = "block {} was interrupted and repeated; its earlier trials do not count"
 """The warning of a run that made a block again; with the block's number, from one, and why."""
 
 # Columns of every samples and baselines file, in this order: those of a record (protos/timings.md), and more. Stamps and
@@ -125,6 +125,11 @@ class TrialRecord:
     def disturbed_turns(self) -> tuple[bool, ...]:
         """Which of its turns count for nothing."""
         return disturbed(self.turns, self.stolen_beside)
+
+    @property
+    def counted_turns(self) -> list[TurnTime]:
+        """Its other turns."""
+        return [turn for turn, is_lost in zip(self.turns, self.disturbed_turns, strict=True) if not is_lost]
 
     @property
     def responder_cpu_s(self) -> float | None:

@@ -34,6 +34,14 @@ class TurnTime:
         return (self.end_ns - self.begin_ns) / 1e9
 
 
+@dataclass(frozen=True, kw_only=True)
+class TrialMedian:
+    """A trial's median, and of each turn that counts when it began (ns) and its median (ms); none without turns."""
+
+    median: float
+    turns: tuple[tuple[int, float], ...] = ()
+
+
 def measured_outside(rows: bytes, turns: Sequence[TurnTime]) -> int:
     """Return how many measured rows of a record (`results.records.written`) were sent outside of every turn."""
     import numpy as np

@@ -128,8 +128,8 @@ class Reader:
             by_cell[trial.cell].append(trial)
         for name, cell in zip(self._labels, plan.cells, strict=True):
             trials = by_cell[cell.id]
-            medians_ns = [self._journal.medians.get((trial.index, trial.attempt)) for trial in trials]
-            latencies_ms = [median_ns * _MS_PER_NS for median_ns in medians_ns if median_ns is not None]
+            medians = [self._journal.medians.get((trial.index, trial.attempt)) for trial in trials]
+            latencies_ms = [each.median * _MS_PER_NS for each in medians if each is not None]
             yield Row(
                 label=name,
                 planned=planned[cell.id],

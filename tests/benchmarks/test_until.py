@@ -12,6 +12,7 @@ from benchmarks.simulated import VALIDATION
 from benchmarks.until import EFFECTS, correlated, coverage, ended, log_ratios, table
 from orchestrator.experiment.plan.plan import Until
 from orchestrator.questions.until import find as until
+from orchestrator.results.turn_times import TrialMedian
 from tests.support.plans import plan
 
 MOST = 12
@@ -25,7 +26,11 @@ def test_the_simulated_rule_is_that_of_runs():
     assert 3 <= blocks.min() < blocks.max()
     for run, of in enumerate(logs):
         medians = {
-            block: {reference: 1.0, **dict(zip(others, np.exp(ratios), strict=True))} for block, ratios in enumerate(of)
+            block: {
+                cell: TrialMedian(median=value)
+                for cell, value in {reference: 1.0, **dict(zip(others, np.exp(ratios), strict=True))}.items()
+            }
+            for block, ratios in enumerate(of)
         }
         ends = (n for n in range(3, MOST) if until.look(planned, medians, n).reached)
         assert next(ends, MOST) == blocks[run]

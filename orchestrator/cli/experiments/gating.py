@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -15,10 +15,10 @@ import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.shared_options import AsJson, Overrides, parsed
+from orchestrator.cli.shared_options import AsJson, Overrides, ShareMachine, parsed
 from orchestrator.cli.tables import coloured, table
 from orchestrator.disk import output
-from orchestrator.errors import InvalidMeasurement, Undecided, UsageError
+from orchestrator.errors import InvalidMeasurement, OrchError, Undecided, UsageError
 from orchestrator.experiment.read.units import DURATION, parse_margin
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _STYLES = {"slower": "red", "not slower": "green", "undecided": "yellow"}
 _HEADS = ("", "call", "", "base", "head", "ratio", "95 % interval")
 _LIMIT = 0.05
+_FILES = ("--junit", "--markdown")
 _WAYS = "orch gate FILE --base REF, or --base-folder and --head-folder"
 
 
@@ -58,23 +59,36 @@ def gate(
     record: Annotated[
         bool, typer.Option("--record", help="Keep the result in .orch/gates.jsonl, for the forecasts of later gates.")
     ] = False,
+    share: ShareMachine = False,
     overrides: Overrides = None,
     as_json: AsJson = False,
 ) -> None:
     """Show whether head is slower than base: builds and starts both, measures them in turns, and alarms once more.
 
     Exit codes: 0 not slower, 1 slower in two of two runs, 8 undecided, 2 bad input or replies that differ, 3 a version does
-    not build, start or answer, 5 a check failed.
+    not build, start or answer, or another run measures here, 5 a check failed.
     """
+    from orchestrator.gate import words
+    from orchestrator.report.comparison import junit as junit_xml
+
     console.as_json = as_json
     with _sides(file, base, head, base_folder, head_folder) as sides:
-        gate = _gate(file, overrides or [], sides, _limits(limit or ()), parsed("--budget", DURATION.number, budget))
+        budget_s = parsed("--budget", DURATION.number, budget)
+        gate = _gate(file, overrides or [], sides, _limits(limit or ()), budget_s, share=share)
         _forecast(gate, is_all=only_plan)
         if only_plan:
             return
-        gate.prepare()
-        result = gate.measure()
-    _write(result, junit, markdown, fails_undecided=undecided == "fail")
+        try:
+            gate.prepare()
+            result = gate.measure()
+        except OrchError as error:
+            without = words.without_verdict(gate.arms, error)
+            _write(junit, junit_xml(*without, fails_undetermined=True))
+            _write(markdown, words.markdown_without_verdict(gate.arms.name, error))
+            raise
+    comparison, judgement = words.comparison(result), words.judgement(result)
+    _write(junit, junit_xml(comparison, judgement, fails_undetermined=undecided == "fail"))
+    _write(markdown, words.markdown(result, shlex.join(_repeats(sys.argv[1:]))))
     if record:
         from orchestrator.gate.forecast import record as keep
 
@@ -105,9 +119,14 @@ def _sides(
         raise UsageError("base and head are given in one of two ways", hint=_WAYS)
 
 
-def _gate(file: Path, overrides: list[str], sides: Sides, limits: Mapping[str, float], budget_s: float) -> Gate:
+def _gate(
+    file: Path, overrides: list[str], sides: Sides, limits: Mapping[str, float], budget_s: float, *, share: bool
+) -> Gate:
     from orchestrator.gate.arms import HEAD, read
-    from orchestrator.gate.procedure import Gate
+    from orchestrator.gate.procedure import LEAST_S, Gate
+
+    if budget_s < 6 * LEAST_S:
+        raise UsageError(f"--budget: nothing is decided in less than {6 * LEAST_S:.0f} s")
 
     arms = read(file, overrides, sides)
     if changed := sides[HEAD].changed:
@@ -120,6 +139,7 @@ def _gate(file: Path, overrides: list[str], sides: Sides, limits: Mapping[str, f
         limit=limits.get("", _LIMIT),
         own_limits=limits,
         budget_s=budget_s,
+        share=share,
         workspace=WORKSPACE,
         listener=console,
         command=["orch", *sys.argv[1:]],
@@ -136,18 +156,20 @@ def _forecast(gate: Gate, *, is_all: bool) -> None:
         console.emit([asdict(forecast) | {"can_decide": forecast.can_decide} for forecast in forecasts])
 
 
-def _write(result: GateResult, junit: Path | None, markdown: Path | None, *, fails_undecided: bool) -> None:
-    from orchestrator.gate import words
-    from orchestrator.report.comparison import junit as junit_xml
+def _repeats(words: Sequence[str]) -> Iterator[str]:
+    """Yield the command without the files that it writes."""
+    yield "orch"
+    before = ""
+    for word in words:
+        if before not in _FILES and word.partition("=")[0] not in _FILES:
+            yield word
+        before = word
 
-    def write(path: Path | None, text: Callable[[], str]) -> None:
-        if path is not None:
-            with output(path, "measure again") as partial:
-                partial.write_text(text(), encoding="utf-8")
 
-    comparison, judgement = words.comparison(result), words.judgement(result)
-    write(junit, lambda: junit_xml(comparison, judgement, fails_undetermined=fails_undecided))
-    write(markdown, lambda: words.markdown(result, shlex.join(["orch", *sys.argv[1:]])))
+def _write(path: Path | None, text: str) -> None:
+    if path is not None:
+        with output(path, "measure again") as partial:
+            partial.write_text(text, encoding="utf-8")
 
 
 def _show(result: GateResult) -> None:

@@ -16,8 +16,9 @@ from math import exp, log, sqrt
 
 from orchestrator.experiment.plan.contrasts import Pair, pairs
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.findings.block_values import by_block
+from orchestrator.findings.block_values import medians, ratio
 from orchestrator.questions.base import Basis, Question
+from orchestrator.results.turn_times import TrialMedian
 from orchestrator.statistics import intervals
 from orchestrator.statistics.intervals import ALPHA, LogMean
 
@@ -50,7 +51,7 @@ SHARE = 0.6
 BEYOND_DOUBT = 0.001
 """The p value below which a stack is slower at any look: of equal ones some 2 % are, in 40 looks."""
 
-Medians = Mapping[int, Mapping[str, float]]
+Medians = Mapping[int, Mapping[str, TrialMedian]]
 """By block and cell, above zero; a trial without a median is left out."""
 
 _TINY = 1e-9  # by which two computations of one width may differ
@@ -74,12 +75,12 @@ def alpha(plan: Plan, blocks: int | None = None) -> float:
     return ALPHA * SHARE if plan.until is not None and run_blocks < plan.until.at_most else ALPHA
 
 
-def look(plan: Plan, medians: Medians, blocks: int) -> Look:
+def look(plan: Plan, by_block: Medians, blocks: int) -> Look:
     """The widths after the first so many blocks; ValueError for a plan that does not ask for them."""
     if plan.until is None:
         raise ValueError("the plan has a fixed number of blocks")
     planned = list(pairs(plan))
-    logs = [_result(pair, medians, blocks) for pair in planned]
+    logs = [_result(pair, by_block, blocks) for pair in planned]
     results = intervals.moderated_by_place([pair.cell.placement for pair in planned], logs)
     compared = [(pair, result) for pair, result in zip(planned, results, strict=True) if not pair.is_control]
     level = alpha(plan, blocks) / max(1, len(compared))
@@ -117,11 +118,11 @@ def _find(basis: Basis) -> Stopped | None:
     plan = basis.plan
     if plan.until is None:
         return None
-    medians: dict[int, dict[str, float]] = {}
+    by_block: dict[int, dict[str, TrialMedian]] = {}
     for cell in basis.summary.cells:
-        for block, median in by_block(cell.trials, "median").items():
-            medians.setdefault(block, {})[cell.id] = median
-    last = look(plan, medians, plan.blocks)
+        for block, median in medians(cell.trials).items():
+            by_block.setdefault(block, {})[cell.id] = median
+    last = look(plan, by_block, plan.blocks)
     return Stopped(blocks=plan.blocks, at_most=plan.until.at_most, within=plan.until.within, widths=last.widths)
 
 
@@ -130,10 +131,10 @@ QUESTION: Question[Stopped | None] = Question(
 )
 
 
-def _result(pair: Pair, medians: Medians, blocks: int) -> LogMean | None:
+def _result(pair: Pair, by_block: Medians, blocks: int) -> LogMean | None:
     logs = [
-        log(mine[pair.cell.id] / mine[pair.reference.id])
+        log(ratio(mine[pair.cell.id], mine[pair.reference.id]))
         for block in range(blocks)
-        if (mine := medians.get(block, {})).keys() >= {pair.cell.id, pair.reference.id}
+        if (mine := by_block.get(block, {})).keys() >= {pair.cell.id, pair.reference.id}
     ]
     return intervals.log_mean(logs) if logs else None

@@ -28,8 +28,7 @@ _POOL = "Turn off the client's connection pool, or declare `connection: reuse`."
 _CONNECTIONS: Mapping[str, Words] = {
     "extra": (
         _EXTRA,
-        "Find out whether the responder or a device on the path closes connections, or the client opens its own: these are"
-        " not latencies of kept connections.",
+        "Something closes connections: let the responder keep them (HTTP/1.1), or measure `connection: per-request`.",
     ),
     "extra-at-events": (
         _EXTRA,

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from orchestrator.evidence.trial_median import median_ns
+from orchestrator.evidence.trial_median import trial_median
 from orchestrator.record_layout import COLUMNS
+from orchestrator.results.turn_times import TrialMedian
 from services.python.contract.lines import Load
 from services.python.load.record import HEADER
 from tests.support.plans import plan
@@ -41,14 +42,18 @@ def record(path: Path, latencies_ms: list[float], *, failed: int = 0, late_ms: f
 
 
 def test_it_is_of_the_measured_phase_alone(tmp_path):
-    assert median_ns(CELL, [record(tmp_path / "r", [1.0, 3.0, 2.0])]) == 2.0 * MS
+    assert trial_median(CELL, [record(tmp_path / "r", [1.0, 3.0, 2.0])]) == TrialMedian(median=2.0 * MS)
 
 
 def test_a_failed_request_is_slower_than_every_reply(tmp_path):
-    assert median_ns(CELL, [record(tmp_path / "r", [1.0, 2.0, 3.0, 0.1, 0.1], failed=2)]) == 3.0 * MS
+    assert trial_median(CELL, [record(tmp_path / "r", [1.0, 2.0, 3.0, 0.1, 0.1], failed=2)]) == TrialMedian(
+        median=3.0 * MS
+    )
 
 
 @pytest.mark.parametrize(("rate_per_s", "expected_ms"), [(None, 2.0), (100.0, 7.0)])
 def test_an_open_loop_counts_from_when_a_request_was_due(tmp_path, rate_per_s, expected_ms):
     cell = replace(CELL, load=Load(requests=3, rate_per_s=rate_per_s))
-    assert median_ns(cell, [record(tmp_path / "r", [2.0, 2.0, 2.0], late_ms=5.0)]) == expected_ms * MS
+    assert trial_median(cell, [record(tmp_path / "r", [2.0, 2.0, 2.0], late_ms=5.0)]) == TrialMedian(
+        median=expected_ms * MS
+    )

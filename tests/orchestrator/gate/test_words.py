@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import html
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from orchestrator.errors import Regression, Undecided
+from orchestrator.errors import MissingError, Regression, Undecided
 from orchestrator.gate import words
 from orchestrator.gate.verdict import GateResult
+from orchestrator.report.markdown import escaped
 from tests.support.gates import a_call, a_gate, a_row
 
 GOLDEN = Path(__file__).with_name("comment.md")
@@ -48,4 +51,27 @@ def test_a_call_with_a_limit_of_its_own_is_judged_by_it() -> None:
     judgement = words.judgement(gate)
     assert judgement.limits == (0.1, 0.2)
     assert "at a limit of 10 %" in judgement.sentence
-    assert "the limit is 10 % and 20 %." in words.markdown(gate, "orch gate")
+    assert "at a limit of 10 % and 20 %." in words.markdown(gate, "orch gate")
+
+
+def test_text_of_others_breaks_no_table_and_calls_nobody() -> None:
+    hostile = "a|b `c` <img src=x> @everyone #1 &amp; ![x](y)\x1b[31m\nnew"
+    call = a_call(replace(a_row("slower"), call=hostile))
+    gate = replace(a_gate(call), head=replace(SLOWER.head, label="[run](http://x)", changed=(hostile,)))
+    lines = words.markdown(gate, "orch gate").splitlines()
+    (only,) = [line for line in lines if line.startswith("| slower")]
+    assert only.count(" | ") == 6
+    assert "<img" not in only
+    assert "@<!-- -->everyone #<!-- -->1" in only
+    assert "`" not in "".join(lines[:-1])
+    assert all(line.isprintable() for line in lines)
+
+
+def test_escaped_text_is_what_it_was_once_it_is_shown() -> None:
+    text = "a|b & <c> *d* [e](f) `g` ~h~ $i$"
+    assert html.unescape(escaped(text)) == text
+
+
+def test_a_gate_that_could_not_measure_replaces_the_comment_of_an_earlier_one() -> None:
+    text = words.markdown_without_verdict("shop", MissingError("head does not start"))
+    assert text.splitlines() == [words.marker("shop"), "**No verdict:** head does not start."]

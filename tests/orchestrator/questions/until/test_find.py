@@ -10,6 +10,7 @@ import pytest
 from orchestrator.experiment.plan.plan import Plan, Until
 from orchestrator.questions.until.find import QUESTION as UNTIL
 from orchestrator.questions.until.find import SHARE, alpha, expected_blocks, look
+from orchestrator.results.turn_times import TrialMedian
 from orchestrator.statistics.intervals import ALPHA
 from orchestrator.summarise import summarise, summary_of
 from tests.support.runs import MemoryRun, a_plan, a_run
@@ -21,10 +22,28 @@ def until(within: float, *, blocks: int, at_least: int = 3) -> Plan:
     return replace(a_plan(blocks=blocks), until=Until(within=within, at_least=at_least, at_most=blocks))
 
 
-def medians(plan: Plan, *by_block: float) -> dict[int, dict[str, float]]:
+def medians(plan: Plan, *by_block: float) -> dict[int, dict[str, TrialMedian]]:
     """The reference takes 1 ms in every block, the other so much."""
     (reference, *_), (other, *_) = ([c.id for c in plan.cells if c.stack == s.id] for s in plan.stacks[:2])
-    return {block: {reference: 1.0, other: value} for block, value in enumerate(by_block)}
+    return {
+        block: {cell: TrialMedian(median=median) for cell, median in ((reference, 1.0), (other, value))}
+        for block, value in enumerate(by_block)
+    }
+
+
+def test_medians_in_turns_are_compared_turn_by_turn():
+    """A block in which the machine is slow for half of the turns: joined medians move, ratios of neighbours do not."""
+    plan = until(0.01, blocks=4)
+    (reference, *_), (other, *_) = ([c.id for c in plan.cells if c.stack == s.id] for s in plan.stacks[:2])
+    moods = [1.0, 1.0, 3.0, 3.0]
+    values = {
+        block: {
+            cell: TrialMedian(median=joined, turns=tuple((10 * place, time * mood) for place, mood in enumerate(moods)))
+            for cell, joined, time in ((reference, 1.0, 1.0), (other, 2.0 + block, 2.0))
+        }
+        for block in range(4)
+    }
+    assert look(plan, values, 3).reached
 
 
 def cut(run: MemoryRun, blocks: int, *, state: str = "complete") -> MemoryRun:
