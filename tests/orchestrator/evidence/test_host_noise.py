@@ -14,6 +14,7 @@ from orchestrator.evidence.host_noise import held_up, noises
 from orchestrator.evidence.run_evidence import CellEvidence
 from orchestrator.experiment.plan import plan as p
 from orchestrator.findings.check_result import CheckResult
+from orchestrator.results.turn_times import TurnTime
 from tests.support.lines import host_counters
 from tests.support.made_up import WEST
 from tests.support.runs import Draft, S, a_plan, a_run
@@ -84,6 +85,27 @@ def test_in_a_cloud_steal_counts_below_the_share_of_a_shared_core(
     without_ping = replace(cell.trials[0], readings=())
     assert held_up(cell, without_ping) == pytest.approx(taken)
     assert held_up(cell, cell.trials[0]) <= 0.01  # its requests were on the network all the time: nobody can take that
+
+
+@pytest.mark.parametrize(
+    ("stolen_s", "taken"),
+    [
+        ([0.0, 0.01, 0.01, 0.01], 0.0),  # the robbed ones are left out
+        ([0.01, 0.01, 0.01, 0.01], 0.2),  # none is left: they count, and the interval is widened
+        ([0.0, 0.0, 0.0, 0.0], 0.0),
+    ],
+)
+def test_in_turns_what_the_turns_that_count_lost_is_held_up(stolen_s: list[float], taken: float) -> None:
+    cell = cell_of(quiet, provider="local", machine=None)
+    turns = tuple(
+        TurnTime(requests=9, warm_up=0, begin_ns=place * S, end_ns=place * S + S // 20, cpu_s=0.0, stolen_s=stolen)
+        for place, stolen in enumerate(stolen_s)
+    )
+    record = replace(cell.trials[0].record, turns=turns, stolen_beside=0.0)
+    trial = replace(cell.trials[0], record=record)
+    assert held_up(cell, trial) == pytest.approx(taken)
+    (seen,) = noises(cell, trial)
+    assert seen.steal == pytest.approx(sum(stolen_s) / 0.2)
 
 
 @pytest.mark.parametrize(("stack", "trips"), [("rest", 2), ("grpc", 3)])

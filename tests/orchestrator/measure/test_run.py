@@ -26,9 +26,12 @@ from tests.support.hosts import (
     FakeHost,
     FakeTime,
     Told,
+    checked_line,
+    done_line,
     good_requester,
     good_responder,
     interrupted,
+    rows,
     script,
     words,
 )
@@ -175,6 +178,20 @@ def test_a_stack_that_fails_the_smoke_test_is_left_out_and_the_others_are_measur
     assert len(words(lab.diary, "start responder rest")) == 1
     assert isinstance(result.error(), errors.TrialsFailed)
     assert "so long" in (lab.runs.path / "logs" / "smoke-rest-echo.txt").read_text()
+
+
+def test_a_responder_that_closes_its_connections_is_left_out_before_anything_is_measured(lab):
+    def closed(process):
+        yield checked_line()
+        yield {"type": "start", "anchor": {"wall_ns": 0, "monotonic_ns": 0}}
+        Path(process.trial["record"]).write_bytes(rows(10))
+        yield {**done_line(10), "connections_opened": 10}
+
+    lab.host.requester = lambda number: closed
+    lab.run(plan("rest", repeats=2))
+    failures = {trial.failure.kind for trial in lab.runs.manifest().trials}
+    assert failures == {"connections"}
+    assert "protocol_version" in (lab.runs.path / "logs" / "smoke-rest-echo.txt").read_text()
 
 
 def test_when_nothing_works_no_floor_is_measured_beside_it(lab):
