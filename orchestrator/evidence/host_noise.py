@@ -146,11 +146,11 @@ def noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
 
 
 def _in_turns(trial: TrialEvidence) -> Iterator[Noise]:
-    """What was stolen in all turns, and how long the requester waited for a CPU that is not its own.
+    """What was stolen in the turns that count, and how long the requester waited for a CPU that is not its own.
 
     All else that hosts count is of the other cells' turns, too.
     """
-    turns = trial.record.turns
+    turns = trial.record.counted_turns
     length_s = sum(turn.length_s for turn in turns)
     stolen = [turn.stolen_s for turn in turns if turn.stolen_s is not None]
     waited = [turn.waited_s for turn in turns if turn.waited_s is not None]

@@ -105,7 +105,7 @@ def test_in_turns_what_the_turns_that_count_lost_is_held_up(stolen_s: list[float
     trial = replace(cell.trials[0], record=record)
     assert held_up(cell, trial) == pytest.approx(taken)
     (seen,) = noises(cell, trial)
-    assert seen.steal == pytest.approx(sum(stolen_s) / 0.2)
+    assert seen.steal == pytest.approx(taken)
 
 
 @pytest.mark.parametrize(("stack", "trips"), [("rest", 2), ("grpc", 3)])
