@@ -1,7 +1,8 @@
 """A small service whose work can be made slower, for `benchmarks.gate`: `python gate_service.py PORT cpu 5`.
 
-A request reads an order's items from SQLite and answers them as JSON, after `WORK_S` of CPU time; it then takes `WHOLE_S`
-on the machine of docs/validation. It takes so many per cent of that longer by `sleep`, `cpu` or `memory`; a `query` more; or, as one of fifty, 20 ms (`tail`).
+A request reads an order's items from SQLite and answers them as JSON, after `WORK_S` of CPU time: `WHOLE_S` in all, on the
+machine of docs/validation. It takes so many per cent of that longer by `sleep`, `cpu` or `memory`; a `query` more; or, as
+one of fifty, 20 ms (`tail`).
 """
 
 from __future__ import annotations
