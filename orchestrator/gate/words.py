@@ -88,11 +88,11 @@ def comparison(result: GateResult) -> RunComparison:
     )
 
 
-def without_verdict(arms: Arms, error: OrchError) -> tuple[RunComparison, Judgement]:
+def without_verdict(arms: Arms, limit: float, error: OrchError) -> tuple[RunComparison, Judgement]:
     """Return what the documents have where nothing was measured."""
     head, base = (arms.sides[name].label for name in (HEAD, BASE))
-    empty = RunComparison(of=head, reference=base, statistic=arms.metric, margin=0.0, rows=())
-    return empty, Judgement(limit=0.0, outcomes=(), sentence=error.message, error=Undecided(error.message), limits=())
+    empty = RunComparison(of=head, reference=base, statistic=arms.metric, margin=limit, rows=())
+    return empty, Judgement(limit=limit, outcomes=(), sentence=error.message, error=Undecided(error.message), limits=())
 
 
 def markdown_without_verdict(name: str, error: OrchError) -> str:

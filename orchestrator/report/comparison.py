@@ -53,9 +53,9 @@ def sentence(row: Row, limit: float) -> str:
     return text if both is None else f"{text} (from {both[0]} to {both[1]})"
 
 
-def limits(limits: Iterable[float]) -> list[str]:
+def limits(shares: Iterable[float]) -> list[str]:
     """Each limit once, in words."""
-    return [quantities.margin(limit) for limit in sorted(set(limits))]
+    return [quantities.margin(share) for share in sorted(set(shares))]
 
 
 def junit(comparison: RunComparison, judgement: Judgement, *, fails_undetermined: bool) -> str:

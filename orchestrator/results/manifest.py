@@ -34,7 +34,7 @@ from services.python.contract.strict import decode
 SCHEMA_VERSION = 1
 
 REPEATED = "block {} was interrupted and repeated; its earlier trials do not count"
-"""The warning of a run that made a block again; with the block's number, from one, and why."""
+"""The warning of a run that made a block again; with the block's number, from one."""
 
 # Columns of every samples and baselines file, in this order: those of a record (protos/timings.md), and more. Stamps and
 # durations are int64 nanoseconds.

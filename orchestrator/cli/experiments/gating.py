@@ -82,7 +82,7 @@ def gate(
             gate.prepare()
             result = gate.measure()
         except OrchError as error:
-            without = words.without_verdict(gate.arms, error)
+            without = words.without_verdict(gate.arms, gate.limit, error)
             _write(junit, junit_xml(*without, fails_undetermined=True))
             _write(markdown, words.markdown_without_verdict(gate.arms.name, error))
             raise
