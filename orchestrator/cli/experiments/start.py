@@ -27,7 +27,7 @@ def init(
             "--from",
             metavar="NAME",
             help="Copy this shipped experiment (`orch examples`), or draft one from a file that describes a service"
-            " (OpenAPI, .proto, Postman, HAR, GraphQL), or from grpc://HOST:PORT.",
+            " (OpenAPI, .proto, Postman, HAR, GraphQL), from grpc://HOST:PORT, or from the URL of a request.",
         ),
     ] = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of such files instead.")] = False,
@@ -64,7 +64,7 @@ def _files(file: Path, source: str | None) -> tuple[dict[Path, bytes], list[str]
     """The files to write, the experiment first, and the secrets that it names."""
     if source is None:
         return {file: starter(file).encode()}, []
-    if not (source.startswith("grpc://") or Path(source).suffix or Path(source).is_file()):
+    if not ("://" in source or Path(source).suffix or Path(source).is_file()):
         return _copy(source, file), []
     from orchestrator.experiment.drafts.formats import drafted
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import yaml
 
@@ -16,10 +17,10 @@ from orchestrator.experiment.drafts.grpc_services import proto_draft, reflection
 from orchestrator.experiment.drafts.har import har_draft
 from orchestrator.experiment.drafts.openapi import openapi_draft
 from orchestrator.experiment.drafts.postman import postman_draft
+from orchestrator.experiment.drafts.written_requests import url_draft
 from orchestrator.files import UnreadableFile, read_file
 
-REFLECTION = "grpc://"
-KNOWN = "OpenAPI or Swagger (YAML, JSON), .proto, Postman collection, HAR, GraphQL schema (.graphql, JSON), grpc://HOST:PORT"
+KNOWN = "OpenAPI or Swagger, .proto, Postman collection, HAR, GraphQL schema (.graphql, JSON), grpc://HOST:PORT, a URL"
 _MOST_BYTES = 256 * 2**20
 _GRAPHQL = (".graphql", ".graphqls", ".gql")
 
@@ -27,7 +28,10 @@ _GRAPHQL = (".graphql", ".graphqls", ".gql")
 def drafted(source: str, file: Path, name: str) -> tuple[dict[Path, bytes], list[str]]:
     """Return the files of an experiment drafted from a description, and the secrets it needs; UsageError for no such."""
     try:
-        draft = reflection_draft(source, file) if source.startswith(REFLECTION) else _read(Path(source), file)
+        if source.startswith("grpc://"):
+            draft = reflection_draft(source, file)
+        else:
+            draft = url_draft(source) if source.startswith(("http://", "https://")) else _read(Path(source), file)
         if not draft.calls:
             raise ValueError("it has no call to repeat")
     except (UnreadableFile, OSError) as error:
@@ -39,7 +43,8 @@ def drafted(source: str, file: Path, name: str) -> tuple[dict[Path, bytes], list
         words += " is missing" if isinstance(error, LookupError) else ""
         reason = f"{source} describes no calls that orch can draft: {words}"
         raise UsageError(reason, hint=f"formats: {KNOWN}") from error
-    return draft_files(draft, Path(source).name, file, name)
+    place = urlsplit(source).netloc.rpartition("@")[2] if "://" in source else Path(source).name
+    return draft_files(draft, place, file, name)
 
 
 def _read(path: Path, file: Path) -> Draft:

@@ -1,4 +1,4 @@
-"""Calls of requests that were recorded or written down, in a HAR or a Postman collection."""
+"""Calls of requests that were recorded or written down: in a HAR, a Postman collection, or as a URL."""
 
 from __future__ import annotations
 
@@ -92,6 +92,13 @@ class Recorded:
         pairs = parse_qsl(parts[4], keep_blank_values=True)
         query = "&".join(f"{quote(key)}={texts.template(value, key, quote)}" for key, value in pairs)
         return service, path + (f"?{query}" if query else "")
+
+
+def url_draft(url: str) -> Draft:
+    """Return the draft of one request, a GET."""
+    recorded = Recorded()
+    call = recorded.call("", Request(method="GET", url=url))
+    return recorded.draft("a URL", call.name, [call], 1)
 
 
 class _Texts:

@@ -265,6 +265,14 @@ def test_init_drafts_from_a_file_and_overwrites_none() -> None:
         init(Path("second.yaml"), example="missing.har")
 
 
+def test_a_url_is_one_request_without_its_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    text, calls = draft("http://ada:pw@localhost:8000/orders/7?api_key=abc123", monkeypatch)
+    assert {name: call["path"] for name, call in calls.items()} == {"get-orders-7": "/orders/7?api_key=${API_KEY}"}
+    assert yaml.safe_load(text)["services"] == {"api": {"url": "http://localhost:8000"}}
+    assert "abc123" not in text
+    assert "pw@" not in text
+
+
 @pytest.fixture
 def server() -> Iterator[str]:
     """A server that says by reflection what it offers."""
