@@ -35,8 +35,7 @@ from orchestrator.statistics.intervals import ALPHA, FEWEST_BLOCKS, LEAST_SHARE,
 POWER = 0.8
 MOST_BLOCKS = 1_000
 
-DEFAULT_SD = 0.05
-"""SD over blocks of the log ratio of two stacks' medians, where no run was made yet: as on a shared machine of two cores."""
+_SD, _SD_IN_TURNS = 0.05, 0.02  # as on a shared machine of two cores
 
 _S_POINTS = 400  # at which the distribution of s is taken: more change no result by a thousandth
 
@@ -51,7 +50,7 @@ class PowerStatement:
     repeats: int
     comparisons: int  # of the whole run: Holm's correction goes over all of them
     sd: float
-    sd_of_run: str | None  # the run whose spread it is; None of `DEFAULT_SD`
+    sd_of_run: str | None  # the run whose spread it is; None of `assumed_sd`
     smallest_detectable: float | None
     wanted: float  # the difference that matters, from the experiment
     repeats_to_settle: int | None
@@ -162,7 +161,7 @@ def describe(plan: Plan, history: Sequence[dict[str, Any]] = ()) -> PowerStateme
     """Return what the plan's repeats can detect. `history`: `summary.json` of earlier runs, newest first.
 
     The spread is that of the newest run of the same experiment, else of the newest with the same provider and kinds of
-    work, else `DEFAULT_SD`; never of a run that shared its machine. The statement says which.
+    work, else `assumed_sd`; never of a run that shared its machine. The statement says which.
     """
     sd, run = _spread(plan, history)
     compared, wanted = max(1, planned_comparisons(plan)), plan.matters
@@ -191,4 +190,9 @@ def _spread(plan: Plan, history: Sequence[dict[str, Any]]) -> tuple[float, str |
     for run in (*same, *alike):  # of the same provider and kinds of work: its blocks may differ as this one's will
         if sd := spread_of(run.get("comparisons", ())):
             return sd, str(run["run"]["id"])
-    return DEFAULT_SD, None
+    return assumed_sd(has_turns=any(cell.turns for cell in plan.cells)), None
+
+
+def assumed_sd(*, has_turns: bool) -> float:
+    """Return the SD over blocks of the log ratio of two stacks' medians, where no run shows it."""
+    return _SD_IN_TURNS if has_turns else _SD

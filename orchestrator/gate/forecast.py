@@ -12,11 +12,8 @@ from typing import Any
 from orchestrator.disk import writing
 from orchestrator.experiment.plan.estimate import estimate
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.findings.power import DEFAULT_SD
+from orchestrator.findings.power import assumed_sd
 from orchestrator.questions.until import find as until
-
-IN_TURNS_SD = 0.02
-"""How far the blocks of a call in turns spread, as an SD of logs, unless earlier gates say it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,8 +40,7 @@ def forecast(call: str, plan: Plan, seconds: float, earlier: Sequence[Mapping[st
     """What a call takes that has so many seconds, after earlier gates of the experiment."""
     spreads = [float(gate["spreads"][call]) for gate in earlier if gate["spreads"].get(call)]
     lengths = [float(gate["block_seconds"][call]) for gate in earlier if gate["block_seconds"].get(call)]
-    assumed = IN_TURNS_SD if any(cell.turns for cell in plan.cells) else DEFAULT_SD
-    spread = median(spreads) if spreads else assumed
+    spread = median(spreads) if spreads else assumed_sd(has_turns=any(cell.turns for cell in plan.cells))
     expected = estimate(plan)
     block_s = median(lengths) if lengths else (expected.trials_s + expected.baselines_s) / plan.blocks
     return Forecast(

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.findings.power import DEFAULT_SD
 from orchestrator.gate import arms
 from orchestrator.gate.forecast import forecast, gates, record
 from orchestrator.gate.words import forecast_line
@@ -30,7 +29,7 @@ def test_gates_of_the_experiment_are_read_in_their_order(tmp_path: Path) -> None
     [
         (60, [a_gate(0.01), a_gate(0.012), a_gate(0.5)], 0.012, True),
         (60, [a_gate(0.2)], 0.2, False),
-        (6000, [a_gate(None)], DEFAULT_SD, True),
+        (6000, [a_gate(None)], 0.05, True),
     ],
 )
 def test_the_spread_of_earlier_gates_says_whether_there_is_time(
