@@ -1,15 +1,14 @@
 """Lines of the process contract (`protos/process.md`) as they are heard: each becomes its type, or is refused.
 
 What the ends print comes from programs that need not be ours. The types and the strict decoder belong to
-`services.python.contract`; `strict_json` comes before it, as for all JSON from elsewhere.
+`services.python.contract`.
 """
 
 from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from orchestrator.strict_json import parse_json
-from services.python.contract.strict import Line, read_line
+from services.python.contract.strict import Line, parse, read_line
 
 Heard = TypeVar("Heard", bound=Line)
 
@@ -23,9 +22,7 @@ def heard(kind: type[Heard], text: str, writer: str) -> Heard:
 def any_of(kinds: tuple[type[Any], ...], text: str, writer: str) -> Any:
     """A line of one of these types; ValueError as `heard`."""
     try:
-        raw = parse_json(text)
+        raw = parse(text)
     except ValueError as error:
-        raise ValueError(f"the {writer} printed something that is not JSON ({error}): {text!r:.200}") from error
-    if not isinstance(raw, dict):
-        raise ValueError(f"the {writer} printed something that is not a JSON object: {text!r:.200}")
+        raise ValueError(f"the {writer} printed something that is no JSON object ({error}): {text!r:.200}") from error
     return read_line(kinds, raw, reader="orchestrator", writer=writer)

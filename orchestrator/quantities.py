@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from orchestrator.experiment.read.problems import either
 from orchestrator.experiment.read.units import exact_duration, format_rate, rate_of_tasks
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Load
@@ -106,7 +105,6 @@ class Unit:
 
 
 MICROSECONDS = Unit(name="µs", per_ms=1000.0, decimals=1)
-MILLISECONDS = Unit(name="ms", per_ms=1.0, decimals=3)
 
 
 def unit_for(medians_ms: Iterable[float | None]) -> Unit:
@@ -156,11 +154,6 @@ VAGUE = "95 % interval wider than a factor of ten"
 def is_vague(interval: Sequence[float] | None) -> bool:
     """Whether an interval of a latency is wider than a factor of ten: then `VAGUE` takes its place."""
     return interval is not None and interval[1] > _MOST_SPREAD * interval[0]
-
-
-def interval_of(interval: Sequence[float]) -> str:
-    """An interval of a latency in running text, in milliseconds: `95 % interval 94.5 µs to 125 µs`, or `VAGUE`."""
-    return VAGUE if is_vague(interval) else f"95 % interval {ms(interval[0])} to {ms(interval[1])}"
 
 
 def of_load(load: Load, kind: Kind = "call", calls: int = 1, *, at_once: bool = False) -> str:
@@ -284,31 +277,6 @@ def _beside(bound: float, limits: Sequence[float], least: int) -> str:
     return factor(bound)  # as good as the limit itself
 
 
-_TINY = 0.05  # a ratio below it reads better as a factor than as a share that is almost all
-
-
-def between(interval: Sequence[float]) -> str:
-    """An interval of a ratio in words: `between 3.0 % less and 45 % more`, `between 12 % and 2.4 times as much`."""
-    low, high = interval
-    if any(beyond(bound, interval) for bound in interval):
-        return f"{' to '.join(bounds(interval))} times as much"
-    if low < _TINY or low >= 2:
-        return f"between {factor(low)} and {factor(high)} times as much"
-    if high < 1:  # both less: the smaller difference first
-        return f"between {share(1 - high)} and {share(1 - low)} less"
-    if low > 1 and high < 2:
-        return f"between {share(low - 1)} and {share(high - 1)} more"
-    return f"between {_bound(low)} and {_bound(high)}"
-
-
-def _bound(ratio: float) -> str:
-    if ratio >= 2:
-        return f"{factor(ratio)} times as much"
-    if ratio == 1:
-        return "as much"
-    return f"{share(abs(ratio - 1))} {'more' if ratio > 1 else 'less'}"
-
-
 def share(share: float) -> str:
     """A share in per cent that rounds neither to nothing nor to all."""
     if 0.99 < share < 1 or 0 < share < 0.0005:
@@ -322,12 +290,6 @@ def share(share: float) -> str:
 def ratio(value: float) -> str:
     """A factor with its sign: `1.04×`."""
     return f"{factor(value)}×"
-
-
-def ratio_bounds(interval: Sequence[float]) -> tuple[str, str]:
-    """Both bounds of a ratio's interval with their signs: `0.92×`, `0.997×`."""
-    low, high = bounds(interval)
-    return f"{low}×", f"{high}×"
 
 
 def no_right_reply(limit_ms: float | None, ended_ms: float | None) -> str:
@@ -381,16 +343,6 @@ def each_turn(turns: Iterable[tuple[float, int | None]]) -> str:
     return listed(lengths)
 
 
-any_of = either
-
-_OF_A_CORE = {0.2: "a fifth of a core", 0.25: "a quarter of a core", 0.5: "half a core", 1.0: "one core"}
-
-
-def of_cores(cores: float) -> str:
-    """What a host has of them: `a fifth of a core`, `2 cores`."""
-    return _OF_A_CORE.get(cores) or f"{cores:g} cores"
-
-
 def difference(share: float) -> str:
     """A relative difference as `3.0 %`, from twofold on as `a factor of 2.5`, of `174` from a hundredfold on."""
     return percent(share) if share < 1 else f"a factor of {number(1 + share, 1 if share < 99 else 0)}"
@@ -399,13 +351,6 @@ def difference(share: float) -> str:
 def margin(share: float) -> str:
     """A margin somebody chose, as they would write it: 0.05 `5 %`, 0.025 `2.5 %`."""
     return f"{share * 100:.3g} %"
-
-
-def times(of_times: float) -> str:
-    """A ratio of latencies in words that cannot be read two ways: 0.8 `takes 20 % less time`, 3 `3.00 times as long`."""
-    if of_times >= 2:
-        return f"takes {factor(of_times)} times as long"
-    return f"takes {percent(abs(of_times - 1))} {'more' if of_times > 1 else 'less'} time"
 
 
 COSTS = (

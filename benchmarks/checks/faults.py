@@ -100,13 +100,6 @@ FAULTS: tuple[Fault, ...] = (
         found="fail",
     ),
     Fault(
-        check="Little's law",
-        what="pauses overstated by {} of the window",
-        sizes=(0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5),
-        inject=to.overstate_pauses,
-        found="fail",
-    ),
-    Fault(
         check="queueing ramp",
         what="latency that grows {}-fold over the trial",
         sizes=(1.2, 1.5, 2.0, 2.5, 3.0, 5.0),

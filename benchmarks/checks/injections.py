@@ -55,11 +55,6 @@ def stop_early_once(draft: Draft, size: float, rng: np.random.Generator) -> None
         stop_early_by(draft, size, rng)
 
 
-def overstate_pauses(draft: Draft, size: float, _rng: np.random.Generator) -> None:
-    """Let the requester say that it paused for so much more of the window."""
-    draft.done["paused_s"] += size * draft.done["measured_s"]
-
-
 def remove_round_trips(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     """Take so many round trips off each call over the distance."""
     if draft.cell.placement == FAR.id:

@@ -161,7 +161,7 @@ def _parts(figures: Figures, test: Asked) -> list[Callable[[], Finding]]:
 def _faster(figures: Figures, pair: tuple[str, str], test: Compared) -> Finding:
     """The left row of a pair takes less time; `percent` may be time saved or speed gained."""
     ratio, interval = figures.ratio(*pair, test.statistic)
-    text = f"{pair[0]} {quantities.times(ratio)}{' as' if ratio >= 2 else ' than'} {pair[1]}{_shown(interval)}"
+    text = f"{pair[0]} {_takes(ratio)}{' as' if ratio >= 2 else ' than'} {pair[1]}{_shown(interval)}"
     if interval is None or interval[0] <= 1 <= interval[1]:
         return Finding(verdict="not resolved", text=text)
     if interval[0] > 1:
@@ -241,6 +241,13 @@ def _larger(figures: Figures, test: LargerEffect) -> Finding:
     return Finding(verdict="agrees" if one[0] > two[1] else "does not agree", text=text)
 
 
+def _takes(ratio: float) -> str:
+    """Return a ratio of latencies in words: `takes 20 % less time`, `takes 3.00 times as long`."""
+    if ratio >= 2:
+        return f"takes {quantities.factor(ratio)} times as long"
+    return f"takes {quantities.percent(abs(ratio - 1))} {'more' if ratio > 1 else 'less'} time"
+
+
 def _sizes(_ratio: float, interval: tuple[float, float] | None) -> tuple[float, float] | None:
     """How large an effect is, whatever its sign: bounds of a factor from 1 on."""
     if interval is None:
@@ -261,7 +268,7 @@ def _connections(figures: Figures, row: str, policy: str) -> Finding:
 
 def _alike(figures: Figures, pair: tuple[str, str], within: float) -> Finding:
     ratio, interval = figures.ratio(*pair, "mean")
-    text = f"{pair[0]} {quantities.times(ratio)}{' as' if ratio >= 2 else ' than'} {pair[1]}{_shown(interval)}"
+    text = f"{pair[0]} {_takes(ratio)}{' as' if ratio >= 2 else ' than'} {pair[1]}{_shown(interval)}"
     if interval is None:
         return Finding(verdict="not resolved", text=text)
     low, high = interval

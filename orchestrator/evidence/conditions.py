@@ -49,7 +49,7 @@ def conditions(run: RunEvidence) -> tuple[Condition, ...]:
     lines += [Condition("Not started by orch:", _known_of(external), label) for label, external in given.items()]
     if plan.machine:
         limit = limit_of(plan.provider, plan.machine)
-        machine = f"{quantities.of_cores(limit.cores)}: {plan.machine}" if limit else plan.machine
+        machine = f"{limit.cores:g} CPUs: {plan.machine}" if limit else plan.machine
         lines.append(Condition("Machine", machine))
     for placement in plan.placements:
         ends = f"{placement.from_zone} to {placement.to_zone}" if placement.from_zone else _ends(plan, placement)

@@ -11,7 +11,7 @@ from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.payloads import GENERATED, own_content
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.files import UnreadableFile, read_file
-from orchestrator.strict_json import read_own_json
+from orchestrator.strict_json import read_json
 from services.python.contract.limits import MAX_PAYLOAD_BYTES
 
 _CURRENT = "current"
@@ -33,7 +33,7 @@ def load(identity: str, folder: Path) -> Plan:
     """The plan of that id. UsageError when there is none, or when its content is not what its name says."""
     path = folder / f"{identity}.json"
     try:
-        plan = read_plan(read_own_json(path))
+        plan = read_plan(read_json(path))
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} is not a plan of this version of orch: {error}", hint=_AGAIN) from error
     if plan.id != identity:

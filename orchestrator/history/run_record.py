@@ -21,7 +21,7 @@ from orchestrator.results.derive import JournalState
 from orchestrator.results.documents import Damaged, read_sealed
 from orchestrator.results.folder import RunFolder, manifest_content, stored_manifest
 from orchestrator.statistics.terms import Interval
-from orchestrator.strict_json import read_own_json
+from orchestrator.strict_json import read_json
 from orchestrator.summarise import summary_of
 from orchestrator.wording.answer import answer
 
@@ -50,7 +50,7 @@ def _read(folder: RunFolder) -> RunRecord:
     if not begin:
         raise Damaged(folder.path / "journal.jsonl", "it does not say how the run began")
     folder.require_as_written("plan.json", begin)
-    plan = read_own_json(folder.path / "plan.json")
+    plan = read_json(folder.path / "plan.json")
     if summary is not None and summary.run.id != begin["run_id"]:
         summary, trouble = None, _EARLIER
     return RunRecord(

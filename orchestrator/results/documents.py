@@ -13,7 +13,7 @@ from typing import Any
 from orchestrator import disk
 from orchestrator.errors import KEPT, InvalidMeasurement
 from orchestrator.files import sha256_of
-from orchestrator.strict_json import read_own_json
+from orchestrator.strict_json import read_json
 
 
 @contextmanager
@@ -41,7 +41,7 @@ def sealed(document: dict[str, Any]) -> dict[str, Any]:
 
 def read_sealed(path: Path) -> tuple[dict[str, Any], str]:
     """Return a document that was sealed, and the same as compact JSON; OSError, or ValueError when it is not as written."""
-    return unsealed(read_own_json(path))
+    return unsealed(read_json(path))
 
 
 def unsealed(document: Any) -> tuple[dict[str, Any], str]:

@@ -30,7 +30,7 @@ from orchestrator.results.manifest import Manifest
 from orchestrator.results.names import JOURNAL, LATEST, MANIFEST, is_run, not_one, run_folders
 from orchestrator.results.records import STAGING, raw_path
 from orchestrator.shapes import decode
-from orchestrator.strict_json import parse_own_json, read_own_json
+from orchestrator.strict_json import parse_json, read_json
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -106,7 +106,7 @@ class RunFolder:
         """The frozen plan; InvalidMeasurement when it, or another file the run began with, is missing or has changed."""
         path = self.path / "plan.json"
         try:
-            plan = read_plan(read_own_json(path))
+            plan = read_plan(read_json(path))
         except (OSError, ValueError) as error:
             raise InvalidMeasurement(
                 f"{path}: cannot be read: {error}",
@@ -312,7 +312,7 @@ def stored_manifest(folder: Path) -> tuple[Manifest, bytes] | None:
     if (content := manifest_content(folder)) is None:
         return None
     try:
-        plain, _ = unsealed(parse_own_json(content))
+        plain, _ = unsealed(parse_json(content))
         manifest: Manifest = decode(Manifest, plain)
     except ValueError as error:
         raise Damaged(folder / MANIFEST, f"not as this orch writes it: {error}") from error

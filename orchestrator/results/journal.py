@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from orchestrator.disk import RESUME, writing
 from orchestrator.errors import KEPT
 from orchestrator.results.documents import Damaged, to_line
-from orchestrator.strict_json import parse_own_json
+from orchestrator.strict_json import parse_json
 
 _CHAIN = b',"chain":"'
 _END = b'"}\n'
@@ -38,7 +38,7 @@ class Line:
     @property
     def content(self) -> dict[str, Any]:
         """The event."""
-        content: dict[str, Any] = parse_own_json(self.body + b"}")
+        content: dict[str, Any] = parse_json(self.body + b"}")
         return content
 
 

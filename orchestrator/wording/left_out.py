@@ -16,7 +16,6 @@ from orchestrator.statistics.terms import ReasonKind
 from orchestrator.wording.phrasing import fitting, some
 
 _MOST_LETTERS = 150  # of whose checks failed
-_MOST_NAMED = 3
 _UNITS = {"stream": "events/s", "task": "tasks/s"}  # everything else is requests
 _DECIDED = {"faster", "slower", "tie"}
 _LOUD: Mapping[str, str] = {

@@ -9,6 +9,7 @@ from orchestrator.between_runs.across import Row, RunComparison
 from orchestrator.between_runs.run_statistics import ASSUMED_SD, EXCESS, FEWEST_RUNS
 from orchestrator.findings.summary import Comparison
 from orchestrator.statistics.terms import Reason, ReasonKind
+from orchestrator.wording.phrasing import ratio_span
 
 _TEXTS: Mapping[ReasonKind, str] = {
     ReasonKind.FEW_BLOCKS: "{blocks}, and an interval needs {needed:.0f}",
@@ -58,9 +59,9 @@ def spread_source(comparison: RunComparison) -> str:
 
 
 def why(row: Comparison | Row) -> str:
-    """Return the interval in words and the reason: `between 3.0 % less and 45 % more; the blocks differ too much`."""
+    """Return the interval and the reason: `−3.0 to +45 %; the blocks differ too much`."""
     labels = {row.cell: row.stack_label, row.reference_cell: row.reference_label} if isinstance(row, Comparison) else {}
-    interval = quantities.between(row.interval) if row.interval else ""
+    interval = ratio_span(row.interval, "")
     reason = clause(row.reason, labels) if row.reason else ""
     return "; ".join(filter(None, (interval, reason)))
 

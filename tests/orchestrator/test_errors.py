@@ -20,25 +20,10 @@ def test_every_error_has_a_code_of_its_own():
     assert len(set(codes)) == len(codes)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ('{"port": 1, "port": 2}', "the key 'port' occurs twice"),
-        ('{"a": [{"b": 1, "b": 1}]}', "the key 'b' occurs twice"),
-        ("[NaN]", "NaN is not a number of JSON"),
-        ("[1e999]", "not JSON compliant"),
-        (str(1 << 65), "more than 64 bits"),
-    ],
-)
-def test_what_orch_never_writes_is_refused(text: str, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
+@pytest.mark.parametrize("text", ["[NaN]", "[-Infinity]", '["\\ud800"]', "[" * 1_000, ""])
+def test_what_is_no_json_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="at line 1"):
         parse_json(text)
-
-
-def test_many_keys_of_which_the_last_stands_there_twice_are_refused_at_once() -> None:
-    keys = ",".join(f'"k{number}":1' for number in range(200_000))
-    with pytest.raises(ValueError, match="'k199999' occurs twice"):
-        parse_json(f'{{{keys},"k199999":1}}')
 
 
 UNSEEN = [0xAD, 0x200B, 0x2060, 0xFEFF]

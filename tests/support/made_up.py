@@ -38,7 +38,6 @@ unverified = graded(to.leave_unverified, 100)
 connections_kept = graded(to.keep_connections, 1.0)
 one_after_the_other = graded(of_one_host.begin_later, 1.1)
 a_fifth_later = graded(of_one_host.begin_later, 0.2)
-pauses_overstated = graded(to.overstate_pauses, 0.05)
 one_stack_decodes_late = graded(to.decode_late, 0.15)
 one_stack_decodes_later_than_it_waits = graded(to.decode_late, 0.4)
 cold_start = graded(to.begin_cold, 0.5)
@@ -253,7 +252,6 @@ FAULTS = [
 FAULTS_OF_ONE_PROCESS = [
     (in_one_process(twice_its_share), "in flight", "fail", SHARED),
     (in_one_process(cpu_time_for_wall_time), "Little's law", "fail", SHARED),
-    (in_one_process(pauses_overstated), "Little's law", "fail", SHARED),
     (in_one_process(slow_samples_dropped), "completeness", "fail", SHARED),
     (in_one_process(more_answered_than_recorded), "completeness", "fail", SHARED),
     (in_one_process(another_responder), "reply", "fail", SHARED),

@@ -10,8 +10,7 @@ pause does not know how long the reply took. Changes from one request to the nex
 with the largest and the smallest change.
 
 Whose a request was is not known where several are in flight and each has a connection of its own. Then the k-th reply is
-taken to free a worker for the send n places after the k-th; the sum of these pauses is that of the workers'. No requester
-can have paused for longer than that, which is what it reports (`paused_s`) and Req/s rests on.
+taken to free a worker for the send n places after the k-th; the sum of these pauses is that of the workers'.
 """
 
 from __future__ import annotations
@@ -31,7 +30,6 @@ from orchestrator.statistics.quantiles import Nanoseconds, distinct
 LITTLE = "Little's law"
 _FOLLOWS = 0.08  # honest clients stay below 0.05, a clock that stops at nine tenths gives 0.11
 _BUSY_MACHINE = 3.0  # the requester's work may take so many times its CPU time on a machine that is busy otherwise
-_OVERSTATED, _ROUNDING_S = 0.02, 10e-6
 # Of a request, what no pause accounts for: more than both. Honest clients on a busy machine came to 14 us and 1.8 %.
 _OF_ALL_S, _OF_ALL_SHARE = 10e-6, 0.03
 _OF_ONE_S, _OF_ONE_SHARE = 15e-6, 0.05
@@ -139,7 +137,6 @@ def _follows(latencies: Nanoseconds, pauses: Nanoseconds) -> float | None:
 def judge(cell: CellEvidence) -> Iterator[Finding | None]:
     """The trial farthest from its concurrency, and what a clock left out."""
     if cell.is_open_loop:
-        yield from (_overstated(cell, *part) for part in cell.parts(LITTLE))
         yield cannot_tell("open-loop")
         return
     yield from sorted(
@@ -149,32 +146,6 @@ def judge(cell: CellEvidence) -> Iterator[Finding | None]:
     if follows and (typical := median(follows)) > _FOLLOWS and not _is_own_work(cell, typical):
         yield _cut_short(follows, typical)
     yield from _constant_cut(cell)
-    yield from (_overstated(cell, *part) for part in cell.parts(LITTLE))
-
-
-def _overstated(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Busy) -> Finding | None:
-    """Pauses that the requester says its workers made (`paused_s`, on average), and that its rows leave no room for.
-
-    They are taken off the window that Req/s is computed from.
-    """
-    paused_s = part.done.paused_s or 0.0
-    concurrency = part.load.concurrency
-    shown_s = 0.0 if cell.is_open_loop else None if seen.gaps_s is None else seen.gaps_s / concurrency
-    if shown_s is None:
-        shown_s = max(0.0, seen.window_s - (seen.call_s + seen.rests_s) / concurrency)
-    if -_ROUNDING_S <= paused_s <= (1 + _OVERSTATED) * shown_s + _ROUNDING_S:
-        return None
-    return fails(
-        (point("paused"), point("open-loop-has-none" if cell.is_open_loop else "rows-leave-less")),
-        {
-            "trial": trial.record.index,
-            "paused_s": paused_s,
-            "shown_s": shown_s,
-            "window_s": seen.window_s,
-            "concurrency": concurrency,
-        },
-        weight=abs(paused_s),
-    )
 
 
 def _constant_cut(cell: CellEvidence) -> Iterator[Finding]:

@@ -86,11 +86,11 @@ def _kept(folder: RunFolder, manifest_sha256: str) -> dict[str, Any]:
 def _verify_page(path: Path) -> None:
     """InvalidMeasurement names the figures of a report that do not follow from the samples that it carries."""
     from orchestrator.report.carried_run import SUMMARY, carried
-    from orchestrator.strict_json import read_own_json
+    from orchestrator.strict_json import read_json
     from orchestrator.summarise import summarise
 
     with carried(path) as run:
-        stated, recomputed = read_own_json(run.path / SUMMARY), json.loads(summarise(run).to_json())
+        stated, recomputed = read_json(run.path / SUMMARY), json.loads(summarise(run).to_json())
     document = {
         "report": str(path),
         "run": recomputed["run"]["id"],

@@ -110,13 +110,7 @@ _LITTLES_LAW: Mapping[str, Words] = {
         "In an open loop a worker rests between requests, so that a clock that stops early leaves no trace.",
         "Measure the same stacks in a closed loop too, where it does.",
     ),
-    "open-loop-has-none": ", but an open loop has no pauses: its throughput is overstated.",
     "own-work": "the rest is the requester's own work.",
-    "paused": (
-        "The requester reports that each of its workers paused for {paused_s:s} of {window_s:s}",
-        "Check how the requester counts `paused_s` (protos/process.md): throughput leaves that time out.",
-    ),
-    "rows-leave-less": ", but its rows leave room for {shown_s:s}: its throughput is overstated.",
     "stops-early": (
         "[in {called}, ]between a reply and the next request, {unknown_pause_ms:ms} are not the requester's own work, at a"
         " latency of {latency_s:s}: the clock stops too early.",

@@ -124,7 +124,7 @@ def _comparisons(summary: RunSummary) -> Iterator[Table]:
                 row.stack_label,
                 row.reference_label,
                 "-" if row.ratio is None else quantities.ratio(row.ratio),
-                "-" if row.interval is None else " to ".join(quantities.ratio_bounds(row.interval)),
+                "-" if row.interval is None else " to ".join(f"{bound}×" for bound in quantities.bounds(row.interval)),
                 "-" if row.p_value is None else quantities.number(row.p_value, 4),
                 row.standing,
                 row.group,

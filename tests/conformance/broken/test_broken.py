@@ -64,6 +64,7 @@ REQUESTERS = {
     "AnotherVersionOfTheRecord": RECORD,
     "StampsSwapped": "test_stamps_are_in_order_and_of_one_clock",
     "WrongCounts": COUNTS,
+    "OverstatesItsPauses": "test_stamps_are_in_order_and_of_one_clock",
     "RetriesInSilence": "test_nothing_is_asked_twice",
     "KeepsWhatItShouldClose": "test_per_request_means_a_connection_for_every_request",
     "OneConnectionTooMany": KEPT,

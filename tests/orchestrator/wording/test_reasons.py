@@ -31,7 +31,7 @@ def test_every_reason_has_words(kind: ReasonKind) -> None:
 
 def test_an_open_interval_speaks_for_itself() -> None:
     rest, grpc = cell_of("rest", 0.3), cell_of("grpc", 0.3)
-    assert why(beside(grpc, rest, (0.9, 1.2))) == "between 10.0 % less and 20 % more"
+    assert why(beside(grpc, rest, (0.9, 1.2))) == "−10.0 to +20 %"
 
 
 RATES = {"rest": 1000.0, "grpc": 2000.0}

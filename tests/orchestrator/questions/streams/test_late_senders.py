@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from orchestrator.findings.summary import RunSummary, StreamSummary
-from orchestrator.quantities import MILLISECONDS
+from orchestrator.quantities import Unit
 from orchestrator.questions.streams import words as stream_words
 from orchestrator.summarise import summarise
 from orchestrator.wording.checks.sentences import explanation
@@ -85,7 +85,7 @@ def test_what_a_slow_reader_leaves_waiting_is_told_and_its_senders_lateness_is_n
     stream = stream_of(summarise(run))
     assert stream.waiting is not None
     assert 20 <= stream.waiting <= 22  # 100 ms of 200 a second
-    assert f"{stream.waiting}" == stream_words.of_events(stream, MILLISECONDS)[12]
+    assert f"{stream.waiting}" == stream_words.of_events(stream, Unit(name="ms", per_ms=1.0, decimals=3))[12]
     unlimited = stream_of(summarise(a_stream_run()))
     assert unlimited.waiting is not None
     assert unlimited.waiting <= 2
