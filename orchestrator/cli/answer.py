@@ -42,9 +42,10 @@ def short_lines(summary: RunSummary, *, width: int = 100, has_table: bool = True
         yield from tables_lines(shown, width)
         if len(result.tables) > len(shown):
             yield f"... and {quantities.count(len(result.tables) - len(shown), 'more table')}"
-        yield ""
-        yield from wrapped(result.checks, width)
-        yield "Everything else: `orch runs show latest --full`"
+    yield ""
+    yield from wrapped(result.checks, width)
+    if has_table:
+        yield f"Everything else: `orch runs show {summary.run.id} --full`"
 
 
 def answer_lines(summary: RunSummary, *, width: int = 100) -> Iterator[str]:

@@ -21,7 +21,7 @@ def width() -> int:
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], columns: int | None = None) -> list[str]:
     """Return lines of a table, two spaces between columns; without any head, of the rows alone.
 
-    A cell that has no room within `columns` (by default the terminal's) goes on in the next line.
+    A cell that has no room within `columns` (by default the terminal's) goes on in the next line, but for the first column.
 
     >>> table(("stack", "load"), [("grpc-aio", "closed"), ("rest", "100/s")])
     ['stack     load', 'grpc-aio  closed', 'rest      100/s']
@@ -31,8 +31,8 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], columns: int | No
     from rich.text import Text
 
     drawn = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=any(heads), header_style="")
-    for head in heads:
-        drawn.add_column(Text(head), overflow="fold")
+    for number, head in enumerate(heads):
+        drawn.add_column(Text(head), overflow="fold", no_wrap=number == 0)
     for row in rows:
         drawn.add_row(*(Text(plain(text)) for text in row))
     out = io.StringIO()

@@ -48,7 +48,7 @@ def list_runs(
 
 
 def _print(listed: list[Listed], total: int) -> None:
-    heads = ("run", "date", "experiment", "state", "stacks", "checks", "answer")
+    heads = ("run", "state", "stacks", "checks", "answer")
     head, *lines = table(heads, [_columns(run) for run in listed], shutil.get_terminal_size((160, 24)).columns)
     console.result(console.style(head, "bold"))
     console.lines(lines)
@@ -63,8 +63,6 @@ def _columns(run: Listed) -> tuple[str, ...]:
     checks = ", ".join(f"{number} {word}" for number, word in counts if number)
     return (
         run.id,
-        run.started[:16].replace("T", " ") or "-",
-        run.name or "-",
         run.state,
         ", ".join(run.stacks) or "-",
         run.validity if run.validity == "not judged" else checks,

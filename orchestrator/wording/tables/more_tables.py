@@ -58,20 +58,29 @@ def _parts(cells: Sequence[tuple[str, CellSummary]], setting: Setting) -> Table:
 
 def _bytes(cells: Sequence[tuple[str, CellSummary]], title: str) -> Table:
     """Bytes and packets of a request; of readers of few fields also what they fetch and nobody needs."""
-    heads = ["stack", "request body", "reply body", "sent", "received", "packets out", "in", "MB/s"]
-    unneeded = {cell.id: cell.details.over_fetched_bytes for _, cell in cells}
-    has_unneeded = any(value is not None for value in unneeded.values())
-    rows = [(label, *_traffic(cell), *([_number(unneeded[cell.id])] if has_unneeded else [])) for label, cell in cells]
-    heads += ["of the reply unneeded"] if has_unneeded else []
-    return text_table(f"bytes and packets of a request · {title}", heads, rows, (quantities.GOODPUT,))
+    heads = ["stack", "request body", "reply body", "sent", "received", "packets out", "in"]
+    rows = [[label, *_traffic(cell)] for label, cell in cells]
+    columns = {
+        "MB/s": [_goodput(cell) for _, cell in cells],
+        "of the reply unneeded": [_number(cell.details.over_fetched_bytes) for _, cell in cells],
+    }
+    for head, entries in columns.items():
+        if any(entry != "-" for entry in entries):
+            heads.append(head)
+            rows = [[*row, entry] for row, entry in zip(rows, entries, strict=True)]
+    notes = (quantities.GOODPUT,) if "MB/s" in heads else ()
+    return text_table(f"bytes and packets of a request · {title}", heads, rows, notes)
 
 
 def _traffic(cell: CellSummary) -> Iterator[str]:
     for pair in (cell.sizes.body, cell.sizes.wire, cell.sizes.packets):
         yield from map(_number, pair or (None, None))
+
+
+def _goodput(cell: CellSummary) -> str:
     goodput = cell.means.get(GOODPUT)
     bounds = f" ({' to '.join(map(quantities.digits, goodput.interval))})" if goodput and goodput.interval else ""
-    yield f"{quantities.digits(goodput.value)}{bounds}" if goodput else "-"
+    return f"{quantities.digits(goodput.value)}{bounds}" if goodput else "-"
 
 
 def _number(amount: float | None) -> str:
