@@ -1,6 +1,6 @@
 """How often `orch gate` is right: gates of equal versions, and of versions that are slower in a known way.
 
-    python -m benchmarks.gate [--gates 50] [--cases none,cpu] [--requests 1000] [--budget 5m] [--neighbour] [--write]
+    python -m benchmarks.gate [--gates 50] [--cases none,cpu] [--budget 5m] [--neighbour] [--write]
     python -m benchmarks.gate --simulate [--runs 20000] [--write]
 
 Each gate compares two starts of `gate_service.py`. Beside it the same versions are judged as two jobs do: each started once
@@ -53,11 +53,10 @@ CASES = {
 REQUESTS = 2_000  # of a job
 EXPERIMENT = """name: gate
 question: Is head slower than base?
-services: {{shop: {{start: "sh start.sh {{port}}", ready: {{http: /orders/1}}}}}}
+services: {shop: {start: "sh start.sh {port}", ready: {http: /orders/1}}}
 stacks:
-  - {{name: order, service: shop, call: {{http: GET /orders/7, expect: {{values: {{id: 7}}}}}}}}
-load: {{concurrency: 1, requests: {requests}}}
-warmup: {{requests: 100, at_least: {warm_ms}ms}}
+  - {name: order, service: shop, call: {http: GET /orders/7, expect: {values: {id: 7}}}}
+load: {concurrency: 1, requests: 1000}
 """
 
 
@@ -66,9 +65,9 @@ def start(slow: str, by: float, port: str = "{port}") -> str:
     return f"{sys.executable} {SERVICE} {port} {slow} {by:g}"
 
 
-def gate(folder: Path, slow: str, by: float, requests: int, budget: str) -> Mapping[str, Any]:
+def gate(folder: Path, slow: str, by: float, budget: str) -> Mapping[str, Any]:
     """Return what `orch gate` says of that slowdown."""
-    (folder / "gate.yaml").write_text(EXPERIMENT.format(requests=requests, warm_ms=requests // 2))
+    (folder / "gate.yaml").write_text(EXPERIMENT)
     versions: list[str] = []
     for side, command in (("base", start("none", 0, "$1")), ("head", start(slow, by, "$1"))):
         (folder / side).mkdir()
@@ -128,13 +127,12 @@ def measure(options: argparse.Namespace) -> None:
     for _ in range(options.gates):
         for slow, by in cases:
             with tempfile.TemporaryDirectory() as folder, neighbour(is_there=options.neighbour):
-                found = gate(Path(folder), slow, by, options.requests, options.budget)
+                found = gate(Path(folder), slow, by, options.budget)
                 base, head = job("none", 0), job(slow, by)
             jobs = [function(head) / function(base) for function in (statistics.median, statistics.fmean)]
             about = {
                 "slow": slow,
                 "by": by,
-                "requests": options.requests,
                 "neighbour": options.neighbour,
                 "budget": options.budget,
                 "cpus": os.cpu_count(),
@@ -149,14 +147,14 @@ def table() -> Iterator[str]:
     """Yield the lines of the table of all gates that are kept."""
     rows: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in map(json.loads, RESULTS.read_text().splitlines()):
-        rows.setdefault((row["slow"], row["by"], row["requests"], row["neighbour"], row["budget"]), []).append(row)
+        rows.setdefault((row["slow"], row["by"], row["neighbour"], row["budget"]), []).append(row)
     heads = (
         "slower by",
         "%",
-        "requests",
         "neighbour",
         "budget",
         "gates",
+        "ratio",
         *VERDICTS,
         "minutes",
         "median of two jobs > 5%",
@@ -164,11 +162,14 @@ def table() -> Iterator[str]:
     )
     yield f"| {' | '.join(heads)} |"
     yield f"|{' --- |' * len(heads)}"
-    for (slow, by, requests, beside, budget), gates in sorted(rows.items(), key=lambda row: row[0][2:4]):
+    for (slow, by, beside, budget), gates in sorted(rows.items(), key=lambda row: row[0][2]):
         shares = [f"{np.mean([g['verdict'] == v for g in gates]):.0%}" for v in VERDICTS]
         minutes = statistics.median([g["seconds"] or 0.0 for g in gates]) / 60
         jobs = [f"{np.mean([g['jobs'][n] > limit for g in gates]):.0%}" for n, limit in enumerate((1 + LIMIT, 1.1))]
-        about = (slow, f"{by or ''}", f"{requests:,}", "yes" if beside else "", budget, str(len(gates)))
+        ratio = statistics.median(
+            c["ratio"] for g in gates for c in g["calls"] if c["metric"] == "median" and c["ratio"]
+        )
+        about = (slow, f"{by or ''}", "yes" if beside else "", budget, str(len(gates)), f"{ratio:.3f}")
         yield f"| {' | '.join((*about, *shares, f'{minutes:.1f}', *jobs))} |"
 
 
@@ -229,7 +230,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gates", type=int, default=50)
     parser.add_argument("--cases", default=",".join(CASES))
-    parser.add_argument("--requests", type=int, default=1_000, help="of a trial")
     parser.add_argument("--budget", default="5m")
     parser.add_argument("--neighbour", action="store_true")
     parser.add_argument("--simulate", action="store_true")

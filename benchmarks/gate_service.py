@@ -1,12 +1,13 @@
 """A small service whose work can be made slower, for `benchmarks.gate`: `python gate_service.py PORT cpu 5`.
 
-A request reads an order's items from SQLite and answers them as JSON, after `WORK_S` of CPU time: `WHOLE_S` in all, on the
-machine of docs/validation. It takes so many per cent of that longer by `sleep`, `cpu` or `memory`; a `query` more; or, as
-one of fifty, 20 ms (`tail`).
+A request reads an order's items from SQLite, computes, and answers them as JSON: `WHOLE_S` in all, on the machine of
+docs/validation while it is quiet. The work is always the same, so it takes longer while the machine is slow. It takes so
+many per cent of the whole longer by `sleep`, `cpu` or `memory`; a `query` more; or, as one of fifty, 20 ms (`tail`).
 """
 
 from __future__ import annotations
 
+import ctypes
 import json
 import socketserver
 import sqlite3
@@ -14,8 +15,9 @@ import sys
 import time
 
 ROWS, ITEMS = 200, 100
-WORK_S = 0.001
-WHOLE_S = 0.0013
+ROUNDS = 10_000
+WHOLE_S = 0.0007
+PER_S = 20_000_000  # rounds of `compute`; of `allocate` a third
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
 
 port, slow, by = int(sys.argv[1]), sys.argv[2], float(sys.argv[3])
@@ -26,12 +28,17 @@ shop.executemany("INSERT INTO items VALUES (?, ?, ?)", rows)
 shop.execute("CREATE INDEX by_number ON items (number)")
 
 
-def use(until: float, *, allocates: bool = False) -> None:
-    """Use the CPU until then, and memory if it is to."""
-    kept = []
-    while time.perf_counter() < until:
-        if allocates:
-            kept.append(bytearray(512))
+def compute(rounds: int) -> int:
+    """Use the CPU."""
+    total = 0
+    for number in range(rounds):
+        total += number * number
+    return total
+
+
+def allocate(pieces: int) -> list[bytearray]:
+    """Use the CPU and memory."""
+    return [bytearray(512) for _ in range(pieces)]
 
 
 def items(number: int) -> list[tuple[str, int]]:
@@ -41,13 +48,15 @@ def items(number: int) -> list[tuple[str, int]]:
 
 def answer(number: int, count: int) -> bytes:
     """The reply to a connection's request of that count."""
-    end = time.perf_counter() + WORK_S
     body = json.dumps({"id": number, "items": items(number)}).encode()
-    use(end)
+    compute(ROUNDS)
+    more_s = WHOLE_S * by / 100
     if slow == "sleep":
-        time.sleep(WHOLE_S * by / 100)
-    if slow in ("cpu", "memory"):
-        use(end + WHOLE_S * by / 100, allocates=slow == "memory")
+        time.sleep(more_s)
+    if slow == "cpu":
+        compute(round(PER_S * more_s))
+    if slow == "memory":
+        allocate(round(PER_S * more_s / 3))
     if slow == "query":
         items(number + 1)
     if slow == "tail" and count % 50 == 0:
@@ -77,4 +86,5 @@ class Server(socketserver.ThreadingTCPServer):
 
 
 if __name__ == "__main__":
+    ctypes.CDLL(None).prctl(29, 1)  # PR_SET_TIMERSLACK, ns: a short sleep is not much longer
     Server(("127.0.0.1", port), Connection).serve_forever()
