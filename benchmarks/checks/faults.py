@@ -53,13 +53,6 @@ FAULTS: tuple[Fault, ...] = (
         planned=plans.far_bodies,
     ),
     Fault(
-        check="one stamp per sample",
-        what="{} of the requests share a send stamp",
-        sizes=_RARE[:9],
-        inject=to.share_stamps,
-        found="fail",
-    ),
-    Fault(
         check="in flight",
         what="{} of the requests sent before the reply",
         sizes=_RARE,

@@ -78,12 +78,6 @@ def outrun_the_link(draft: Draft, size: float, _rng: np.random.Generator) -> Non
         draft.columns[name] = first + ((draft.columns[name] - first) * (wanted_ns / window_ns)).astype(np.int64)
 
 
-def share_stamps(draft: Draft, size: float, rng: np.random.Generator) -> None:
-    """Give requests the send stamp of the one before."""
-    places = _some(draft, size, rng)
-    draft.columns["sent_ns"][places] = draft.columns["sent_ns"][places - 1]
-
-
 def send_before_the_reply(draft: Draft, size: float, rng: np.random.Generator) -> None:
     """Send requests halfway through the one before."""
     places = _some(draft, size, rng)

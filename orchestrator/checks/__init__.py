@@ -9,7 +9,7 @@ from orchestrator.checks.base import Check, Finding, gravity, not_applicable, wo
 from orchestrator.checks.ends import control, cpu_time, own_work, referee, responder_core, together
 from orchestrator.checks.latency import modes, noise, steady_state
 from orchestrator.checks.load import event_stream, flight, in_flight, offered_load, ramp
-from orchestrator.checks.network import clocks, connections, floor, packets, round_trips, stamps
+from orchestrator.checks.network import clocks, connections, floor, packets, round_trips
 from orchestrator.checks.replies import codec_size, completeness, reply
 from orchestrator.evidence.run_evidence import RunEvidence
 from orchestrator.findings.check_result import CheckResult
@@ -19,7 +19,6 @@ CHECKS: tuple[Check, ...] = (
     floor.CHECK,
     round_trips.CHECK,
     packets.GOODPUT,
-    stamps.CHECK,
     in_flight.CHECK,
     flight.CHECK,
     ramp.CHECK,

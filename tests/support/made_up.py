@@ -30,7 +30,6 @@ def graded(inject, size):
 
 
 timer_stopped_early = graded(to.stop_early, 0.99)
-stamps_of_a_batch = graded(to.share_stamps, 0.9)
 two_requests_at_once = graded(to.send_before_the_reply, 0.5)
 cpu_time_for_wall_time = graded(to.stop_early, 0.8)
 slow_samples_dropped = graded(to.drop_the_slowest, 10)
@@ -209,7 +208,6 @@ FAULTS = [
     (timer_stopped_early, "floor", "fail", {}),
     (below_the_ping_but_not_the_socket, "floor", "fail", {}),
     (timer_stopped_early, "floor", "fail", {"placements": [HERE, WEST]}),
-    (stamps_of_a_batch, "one stamp per sample", "fail", {}),
     (two_requests_at_once, "in flight", "fail", {}),
     (everything_sent_at_once, "in flight", "fail", {}),
     (everything_sent_at_once, "queueing ramp", "fail", {}),

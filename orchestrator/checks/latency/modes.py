@@ -6,8 +6,9 @@ waits so much longer than the quickest quarter holds one per cent and ten reques
 to it, from half of the wait on; the wait is at least half as long as what the quick ones take.
 
 Where all requests wait alike there is no quick one. The middle one is held, less the CPU time of both ends and what a
-store took, against TCP's exchange of the same bodies: over a way of at most a tenth of the wait, as round trips may be as
-long elsewhere.
+store took, against TCP's exchange of the same bodies, or ping: over a way of at most a tenth of the wait, as round trips
+may be as long elsewhere. Of a service that counts no CPU time, the requester must have acknowledged each reply twice, though
+it fits in one packet: it came in pieces.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from orchestrator.statistics.quantiles import NS_PER_MS, Nanoseconds, quantile
 NAME = "latency modes"
 _ON_THE_WAY = 0.2
 _LEAST_SHARE, _LEAST_COUNT = 0.01, 10
+_PACKET_BYTES = 1_400
 _NARROW, _SHORT = 0.1, 0.1  # the middle half of a wait of all requests; the way there, as a share of the wait
 
 
@@ -115,8 +117,7 @@ def _of_all(cell: CellEvidence, trials: Sequence[tuple[TrialEvidence, Part, Wait
     if 2 * len(narrow) <= len(trials):
         return None
     slow_ns = median(seen.middle_ns for seen in narrow) / cell.cell.calls
-    echoes = [reading.median_ns for trial in cell.trials for reading in trial.readings_of("tcp", cell.cell.id)]
-    echoes_ns = [ns for ns in echoes if ns]
+    echoes_ns = _floor_ns(cell, "tcp", cell.cell.id) or _floor_ns(cell, "ping")
     work = [ms for trial in cell.trials if (ms := _work_ms(cell, trial)) is not None]
     if not echoes_ns or not work:
         return None
@@ -129,14 +130,27 @@ def _of_all(cell: CellEvidence, trials: Sequence[tuple[TrialEvidence, Part, Wait
     return warns("all-wait", evidence, weight=sqrt(slow_ns / quick_ns))
 
 
+def _floor_ns(cell: CellEvidence, kind: str, name: str | None = None) -> list[float]:
+    medians = [reading.median_ns for trial in cell.trials for reading in trial.readings_of(kind, name)]
+    return [median_ns for median_ns in medians if median_ns]
+
+
 def _work_ms(cell: CellEvidence, trial: TrialEvidence) -> float | None:
-    """The most that work of both ends may have added to a request; None where an end counts no CPU time."""
+    """The most that work of both ends may have added to a request; None where that is not known."""
     values = trial.summary.values if trial.summary else {}
     if not {"responder_cpu", "requester_cpu"} <= values.keys():
-        return None
+        return 0.0 if all(_comes_in_pieces(part) for part in trial.parts) else None
     store = store_times.of_trial(trial.record)
     cpu_ms = values["responder_cpu"] + values["requester_cpu"]  # seconds for a thousand
     return cell.cell.load.concurrency * cpu_ms + (store.handling if store else 0.0)
+
+
+def _comes_in_pieces(part: Part) -> bool:
+    """Whether replies that fit in one packet came in several, as the requester acknowledged each of them twice."""
+    wire, requests = part.done.wire, part.done.requests
+    if wire is None or not requests:
+        return False
+    return wire.bytes_received <= _PACKET_BYTES * requests and wire.segments_sent >= 2 * requests
 
 
 def _possible(part: Part, seen: Waits, *, is_here: bool) -> Iterator[Group]:

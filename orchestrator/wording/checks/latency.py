@@ -9,8 +9,7 @@ from orchestrator.wording.checks.vocabulary import Words
 
 _MODES: Mapping[str, Words] = {
     "all-wait": (
-        "Requests take {median_ms:ms}, against {against_ms:ms} for TCP's exchange of the same bodies."
-        " Possible cause: {causes:causes}.",
+        "Requests take {median_ms:ms}, against {against_ms:ms} for the floor. Possible cause: {causes:causes}.",
         "{causes:remedies}",
     ),
     "groups": (

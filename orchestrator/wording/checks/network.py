@@ -152,23 +152,11 @@ _ROUND_TRIPS: Mapping[str, Words] = {
         "Plan more requests per trial and more `repeats`.",
     ),
 }
-_STAMPS: Mapping[str, Words] = {
-    "coarse-clock": (
-        "{sharing:,} requests share a send stamp, but the clock's steps are {clock_resolution_ns:ns}.",
-        "Measure on a host whose monotonic clock has nanosecond resolution.",
-    ),
-    "own": "Every request has a send stamp of its own.",
-    "shared": (
-        "{sharing:,} of {requests:,} requests share a send stamp with another, up to {largest_group:,} the same one.",
-        "Read the clock immediately before each call: one stamp for a batch counts waiting as latency.",
-    ),
-}
 WORDS: Mapping[str, Mapping[str, Words]] = {
     "clocks": _CLOCKS,
     "connections": _CONNECTIONS,
     "floor": _FLOOR,
     "goodput": _GOODPUT,
     "lost packets": _LOST_PACKETS,
-    "one stamp per sample": _STAMPS,
     "round-trips": _ROUND_TRIPS,
 }

@@ -32,7 +32,7 @@ def test_an_honest_harness_fails_no_check_however_loud_the_machine(trial, tmp_pa
 
 FAULTS = {
     "a timer stopped at enqueue": (Fault(dialer=faults.timer_stopped_at_enqueue), "floor", {"operation": "echo"}),
-    "a batch sharing one stamp": (Fault(recorder=recorders.OneStampPerBatch), "one stamp per sample, in flight", {}),
+    "a batch sharing one stamp": (Fault(recorder=recorders.OneStampPerBatch), "in flight", {}),
     "more in flight than declared": (Fault(declared={"concurrency": 1}), "in flight", {"concurrency": 4}),
     "a queue position for a latency": (Fault(recorder=recorders.PlaceInLine), "queueing ramp, Little's law", {}),
     "samples dropped": (Fault(recorder=recorders.SlowOnesDropped), "completeness", {}),

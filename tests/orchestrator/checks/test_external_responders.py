@@ -116,6 +116,6 @@ def test_two_runs_are_never_taken_for_equal_and_a_comparison_says_why():
     assert not are_alike(new.to_dict(), old.to_dict())
     assert changes(ours, ours) == []
     assert changes(new, old) == [
-        "what answered was not started by orch, and may have changed (localhost:8001; version, CPU and settings are not"
+        "what answered was not started by orch, and may have changed (127.0.0.1:8001; version, CPU and settings are not"
         " known)"
     ]
