@@ -71,7 +71,7 @@ VERBS = {
     "predict": Verb(_READ, "results.predict:predict", "Predict latencies at your own distance, payload and link."),
     "runs": Verb(_READ, "", "List, show, check, delete and share runs.", RUNS, "list"),
     "serve": Verb(_READ, "machine.serve:serve", "Show runs, comparisons and trends in a browser."),
-    "export": Verb(_READ, "results.export:export", "Write runs as CSV, JSON, Excel, HTML, Parquet or Markdown."),
+    "export": Verb(_READ, "results.export:export", "Write runs as CSV, JSON, Excel, Parquet or Markdown."),
     "audit": Verb(_READ, "results.audit:audit", "Examine published figures: supported, contradicted, impossible."),
     "doctor": Verb(_MACHINE, "machine.doctor:doctor", "Show what this machine can do, and what it lacks."),
     "services": Verb(_MACHINE, "machine.services:services", "List protocols, servers and clients."),

@@ -116,7 +116,7 @@ def _ends(plan: Plan, placement: Placement) -> str:
 
 
 def _known_of(given: External) -> str:
-    return f"{contrasts.address_of(given)}; version, CPU and settings are not known"
+    return f"{contrasts.place_of(given)}; version, CPU and settings are not known"
 
 
 def _each_once(key: str, values: Mapping[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 CSV is UTF-8, a comma between values, text in quotes, an empty field where there is no value. JSON is strict (no NaN, no
 infinity), and says what its columns mean. Parquet is a file of cells, or a dataset of samples in partitions by run and
-cell, as Hive lays them out. Markdown has each run's summary, HTML is a run's report.
+cell, as Hive lays them out. Markdown has each run's summary.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from orchestrator.exports.cell_columns import JudgedRun
 from orchestrator.exports.samples import Piece
 from orchestrator.exports.targets import ABOUT, AGAIN, exported_folder
 from orchestrator.exports.typed_table import Column, arrow, schema
-from orchestrator.report import write_report
 from orchestrator.report.markdown import markdown
 
 SCHEMA_VERSION = 2
@@ -158,21 +157,12 @@ def _markdown(runs: Sequence[JudgedRun], path: Path, raw: bool) -> int:  # noqa:
     return sum(len(run.summary.cells) for run in runs)
 
 
-def _html(runs: Sequence[JudgedRun], path: Path, raw: bool) -> int:  # noqa: ARG001 - it holds no samples
-    """The report of a run; UsageError for several."""
-    if len(runs) > 1:
-        raise UsageError("an HTML file is the report of one run", hint="`orch report RUN` writes one")
-    write_report(runs[0].summary, path)
-    return len(runs[0].summary.cells)
-
-
 FORMATS: Mapping[str, Format] = {
     form.name: form
     for form in (
         Format(name="csv", suffix=".csv", write=_csv),
         Format(name="json", suffix=".json", write=_json, has_samples=False),
         Format(name="excel", suffix=".xlsx", write=_excel),
-        Format(name="html", suffix=".html", write=_html, has_samples=False),
         Format(name="parquet", suffix=".parquet", write=_parquet, is_dataset=True),
         Format(name="markdown", suffix=".md", write=_markdown, has_samples=False),
     )

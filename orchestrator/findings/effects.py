@@ -8,8 +8,8 @@ from itertools import combinations
 from math import log
 
 from orchestrator.experiment.model.factor import Value
-from orchestrator.experiment.model.factors import BY_NAME, FETCH, OF_THE_CALL
-from orchestrator.findings.block_values import by_block
+from orchestrator.experiment.model.factors import BY_NAME, FETCH, OF_THE_CALL, STACK
+from orchestrator.findings.block_values import ratios
 from orchestrator.findings.ranking import Ranking
 from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.saturation.find import limit_of, mean_of, responder_cpu
@@ -17,8 +17,9 @@ from orchestrator.statistics.equivalence import is_within
 from orchestrator.statistics.intervals import FEWEST_BLOCKS, LogMean, holm_levels, log_mean
 
 OF_THE_MEASUREMENT = ("processes", "requesters", "read_rate")  # nothing that a service chooses
+_ENDS = ("responder", "client")
 # `fetch` makes other calls, which is other work.
-_CHOICES = (*(f.name for f in OF_THE_CALL if f.name not in (*OF_THE_MEASUREMENT, FETCH)), "responder", "client")
+_CHOICES = (*(f.name for f in OF_THE_CALL if f.name not in (*OF_THE_MEASUREMENT, FETCH)), *_ENDS)
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def effects(cells: Sequence[CellSummary], but: str, matters: float) -> list[Effe
     """Return the effect of every two cells that differ in one choice alone and have enough blocks; not by `but`."""
     pairs: list[tuple[Effect, LogMean]] = []
     for name in _CHOICES:
-        if name == but or name not in BY_NAME:
+        if name == but or name not in BY_NAME or (but == STACK and name in _ENDS):  # which are stacks themselves
             continue
         alike: dict[tuple[object, ...], list[CellSummary]] = {}
         for cell in cells:
@@ -62,11 +63,10 @@ def _effect(name: str, cell: CellSummary, other: CellSummary) -> tuple[Effect, L
     if cell.distribution is None or other.distribution is None or cell.factors[name] == other.factors[name]:
         return None
     first, second = cell.distribution.median, other.distribution.median
-    mine, theirs = by_block(cell.trials, "median"), by_block(other.trials, "median")
-    shared = sorted(mine.keys() & theirs.keys())
+    shared = ratios(cell, other, "median")
     if first is None or second is None or len(shared) < FEWEST_BLOCKS:
         return None
-    result = log_mean([log(mine[block] / theirs[block]) for block in shared])
+    result = log_mean([log(ratio) for ratio in shared.values()])
     better, worse = (cell, other) if first < second else (other, cell)
     effect = Effect(
         factor=name,

@@ -124,7 +124,10 @@ class Arms:
         if not side.folder.is_dir():
             raise UsageError(f"there is no folder {side.label}")
         if not Path(folder).is_dir():
-            raise UsageError(f"{side.label} has no folder {service.get('folder', '.')}, where {name} is started")
+            raise UsageError(
+                f"{side.label} has no folder {service.get('folder', '.')}, where {name} is started",
+                hint="a service's `folder` is looked up in each version's folder",
+            )
         service["folder"] = os.path.relpath(folder, self.file.parent)
         return service
 

@@ -23,6 +23,7 @@ from orchestrator.measure import run
 from orchestrator.measure.own.call_files import put_services
 from orchestrator.measure.own.sampling import MOST_ROWS, Sampled, differences, first_replies
 from orchestrator.measure.run_context import Listener
+from orchestrator.quantities import listed
 from orchestrator.questions.sameness.words import sentence
 from orchestrator.results.folder import RunFolder
 from orchestrator.statistics import intervals
@@ -135,7 +136,8 @@ class Gate:
             runs = firsts = self._with_more_time(firsts, left_s)
         agains: dict[int, CallResult] = {}
         for place, number in enumerate(alarmed):
-            self.listener.progress(f"{names[number]} may be slower: measuring it again")
+            alarms = [row.row.statistic for row in firsts[number].rows if row.is_alarm]
+            self.listener.progress(f"{names[number]} may be slower by {listed(alarms)}: measuring it again")
             agains[number] = self._call(number, left_s() / (len(alarmed) - place), is_confirming=True)
         p_values = {number: verdict.p_values(firsts[number], again) for number, again in agains.items()}
         adjusted = iter(intervals.holm([p_value for values in p_values.values() for p_value in values]))

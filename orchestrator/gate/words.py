@@ -10,7 +10,7 @@ from orchestrator import quantities
 from orchestrator.between_runs.across import RunComparison
 from orchestrator.errors import OrchError, Regression, Undecided
 from orchestrator.experiment.read.units import format_duration
-from orchestrator.findings.trial_values import COSTS
+from orchestrator.findings.trial_values import COSTS, PER
 from orchestrator.gate.arms import BASE, HEAD, Arms
 from orchestrator.gate.forecast import Forecast
 from orchestrator.gate.verdict import GateResult, Verdict
@@ -138,7 +138,9 @@ def effort(result: GateResult) -> str:
     """Return what was measured, and how long it took."""
     runs = quantities.count(len(result.runs), "run")
     blocks = quantities.count(sum(run.blocks for run in result.runs), "block")
-    return f"{blocks} in {runs}, {format_duration(round(result.seconds))}"
+    once = [f"{row.call}, {row.row.statistic}" for row in result.rows if row.again not in (None, "slower")]
+    alarms = f"; slower in the first run alone: {quantities.listed(once)}" if once else ""
+    return f"{blocks} in {runs}, {format_duration(round(result.seconds))}{alarms}"
 
 
 def figures(result: GateResult) -> Iterator[tuple[str, ...]]:
@@ -153,6 +155,8 @@ def figures(result: GateResult) -> Iterator[tuple[str, ...]]:
             if cost.statistic not in _SHOWN:
                 continue
             ratio, interval = documents.ratio(cost), documents.interval(cost, result.limit)
-            yield "", name, COSTS[cost.statistic], *documents.cost_values(cost), ratio, interval
+            of_requests = "" if cost.statistic.endswith("_memory") else f", {PER:,} requests"
+            what = f"{COSTS[cost.statistic]}{of_requests}"
+            yield "", name, what, *documents.cost_values(cost), ratio, interval
         if any(call.errors):
             yield "", call.call, "failed requests", *(quantities.share(share) for share in call.errors), "-", "-"

@@ -46,6 +46,7 @@ class Measuring:
             total=len(context.plan.trials),
             trial_s=trial_seconds(context.plan),
             deadline_s=deadline_s,
+            at_most=context.plan.until is not None,
         )
         self._searching = Searching(context.plan)
 

@@ -45,6 +45,7 @@ class Progress:
     total: int
     deadline_s: float = inf  # by the clock
     trial_s: float = 0.0  # what a trial is expected to take
+    at_most: bool = False  # the run may end before
     done: int = 0
     _made: int = 0
     _under_way: int = 0
@@ -83,16 +84,18 @@ class Progress:
         )
 
     def _place(self, number: int) -> str:
-        return f"[{number:{len(str(self.total))}}/{self.total}]"
+        between = " of at most " if self.at_most else "/"
+        return f"[{number:{len(str(self.total))}}{between}{self.total}]"
 
     def _left(self) -> str:
         if not self.trial_s or self.done >= self.total:
             return ""
-        left = max(1, self._under_way, self.total - self.done)
+        trials = max(1, self._under_way, self.total - self.done)
         left_s = time_left_s(
-            self._elapsed_s, ended=self._made, under_way=self._under_way, left=left, trial_s=self.trial_s
+            self._elapsed_s, ended=self._made, under_way=self._under_way, left=trials, trial_s=self.trial_s
         )
-        return f"  ({duration(max(0.0, min(left_s, self.deadline_s - self.clock.monotonic_s())))} left)"
+        left = duration(max(0.0, min(left_s, self.deadline_s - self.clock.monotonic_s())))
+        return f"  ({'at most ' if self.at_most else ''}{left} left)"
 
     @property
     def _elapsed_s(self) -> float:

@@ -340,7 +340,20 @@ class Run:
 
     def _smoke(self) -> None:
         smoke(self._context)
+        self._require_two()
         compare_replies(self._context)
+
+    def _require_two(self) -> None:
+        """TrialsFailed where one of several stacks works alone: that is no comparison."""
+        plan, broken = self._context.plan, self._context.broken
+        ids = {stack.id: stack.control_of or stack.id for stack in plan.stacks}
+        working = {ids[cell.stack] for cell in plan.cells if cell.exchange not in broken}
+        if len(working) == 1 < len(set(ids.values())):
+            failure = next(iter(broken.values()))
+            raise errors.TrialsFailed(
+                f"one stack alone works, so there is nothing to compare: {failure.message}",
+                hint=f"what the others said is in {self._folder.path / 'logs'}",
+            )
 
     def _measure(self) -> None:
         referee = Refereeing(self._context, self._load_generators())

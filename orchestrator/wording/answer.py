@@ -74,6 +74,8 @@ def answer(summary: RunSummary) -> Answer:
             frame, lines=_marked(summary, (line,)), tables=marked, cannot_answer=True, invalid_because=why[0]
         )
     cautions = [failed.left_out] if failed else []
+    if waiting := left_out.waiting(summary):
+        cautions.append(f"{waiting}.")
     if loud:
         cautions.append(f"{left_out.loud(loud)}: repeat it on a quiet machine before you rely on it.")
     elif cut := left_out.interrupted(summary):

@@ -119,7 +119,8 @@ def compares(rankings: Sequence[Ranking]) -> str:
         return f"{shown}; the protocol is the same."
     others = [_PARTS.get(part, part) for part in PARTS if part in parts and part not in PROTOCOL]
     verb = "differs" if len(others) == 1 else "differ"
-    return f"stacks, not protocols: {quantities.listed(others)} {verb} too. Codec alone: `{_CODEC_ALONE}`."
+    text = f"stacks, not protocols: {quantities.listed(others)} {verb} too."
+    return text if "service" in parts else f"{text} Codec alone: `{_CODEC_ALONE}`."
 
 
 # ---- how sure

@@ -127,6 +127,15 @@ def _overloaded(over: Overloads) -> str:
     return f"{some(labels, 3)} {verb} not keep up with {shown} {_UNITS.get(over[0][0].kind, 'requests/s')} here{came}"
 
 
+def waiting(summary: RunSummary) -> str:
+    """Return of which stacks all requests wait for something known, in a clause; empty where none do."""
+    waits = {check.cell for check in summary.checks if any(point.kind == "all-wait" for point in check.points)}
+    labels = list(dict.fromkeys(cell.labels.stack for cell in summary.cells if cell.id in waits))
+    if not labels:
+        return ""
+    return f"every request of {some(labels, 3)} waits, and not for work: `latency modes` of `orch runs check` has the cause"
+
+
 def interrupted(summary: RunSummary) -> str:
     """Return that the run ended before its time, as a clause; empty where it has all that was planned."""
     trials = sum(len(cell.trials) + cell.counts.failed_trials for cell in summary.cells)

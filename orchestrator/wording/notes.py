@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from orchestrator.experiment.plan.contrasts import address_of, externals_by_label
+from orchestrator.experiment.plan.contrasts import externals_by_label, place_of
 from orchestrator.experiment.plan.own import own_json
 from orchestrator.experiment.plan.plan import Stack
 from orchestrator.findings.summary import MeasuredRun, RunSummary
@@ -53,7 +53,7 @@ def recorded(run: MeasuredRun | JournalState) -> tuple[str, ...]:
 
 
 def _work(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    running = [f"{label} at {address_of(external)}" for label, external in externals_by_label(stacks).items()]
+    running = [f"{label} at {place_of(external)}" for label, external in externals_by_label(stacks).items()]
     if running:
         yield (
             f"Not started by orch: {'; '.join(running)}. Version, CPU, settings and own work there are not known"

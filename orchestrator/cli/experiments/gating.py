@@ -18,7 +18,7 @@ from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.shared_options import AsJson, Overrides, ShareMachine, parsed
 from orchestrator.cli.tables import coloured, table
 from orchestrator.disk import output
-from orchestrator.errors import InvalidMeasurement, OrchError, Undecided, UsageError
+from orchestrator.errors import Interrupted, InvalidMeasurement, OrchError, Undecided, UsageError
 from orchestrator.experiment.read.units import DURATION, parse_margin
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ def gate(
     base: Annotated[str | None, typer.Option(metavar="REF", help="The commit that head is compared with.")] = None,
     head: Annotated[str, typer.Option(metavar="REF", help="A commit, or `.`: the working folder as it is.")] = ".",
     base_folder: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Without git: base's folder, in place of the experiment's.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Without git: what takes the place of the experiment's folder."),
     ] = None,
     head_folder: Annotated[Path | None, typer.Option(metavar="DIR", help="Head's folder likewise.")] = None,
     limit: Annotated[
@@ -85,6 +86,8 @@ def gate(
             without = words.without_verdict(gate.arms, gate.limit, error)
             _write(junit, junit_xml(*without, fails_undetermined=True))
             _write(markdown, words.markdown_without_verdict(gate.arms.name, error))
+            if isinstance(error, Interrupted):
+                error.hint = "start the gate again: a run that is resumed has no verdict"
             raise
     comparison, judgement = words.comparison(result), words.judgement(result)
     _write(junit, junit_xml(comparison, judgement, fails_undetermined=undecided == "fail"))

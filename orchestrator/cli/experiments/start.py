@@ -43,6 +43,8 @@ def init(
         console.document(json_schema())
         return
     console.as_json = as_json
+    if file.parts[0].endswith(":"):
+        raise UsageError("a URL is what a draft is from, not where it is written", hint="orch init FILE --from URL")
     files, needed = _files(file, example)
     if existing := [path for path in files if path.exists()]:
         raise UsageError(f"{existing[0]} already exists", hint="give another name: orch init FILE")
@@ -65,6 +67,8 @@ def _files(file: Path, source: str | None) -> tuple[dict[Path, bytes], list[str]
     if source is None:
         return {file: starter(file).encode()}, []
     if not ("://" in source or Path(source).suffix or Path(source).is_file()):
+        if "/" in source:
+            raise UsageError(f"there is no file {source}", hint="the URL of a request begins with http://")
         return _copy(source, file), []
     from orchestrator.experiment.drafts.formats import drafted
 

@@ -18,7 +18,7 @@ def export(
     runs: Runs,
     format: Annotated[  # noqa: A002 - the option's name
         str | None,
-        typer.Option(help="csv, json, excel, html, parquet or markdown; by default, as the name after --out ends."),
+        typer.Option(help="csv, json, excel, parquet or markdown; by default, as the name after --out ends."),
     ] = None,
     raw: Annotated[
         bool, typer.Option("--raw/--summary", help="A row for each sample, or (by default) one for each cell.")
@@ -27,7 +27,7 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Replace what an earlier export wrote there.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write runs as CSV, JSON, Excel, HTML, Parquet or Markdown.
+    """Write runs as CSV, JSON, Excel, Parquet or Markdown.
 
     All runs go into one file; docs/reference/data.md lists its columns.
     """

@@ -242,8 +242,13 @@ def behind_loopback(stacks: Iterable[Stack]) -> str:
 
 
 def address_of(external: External) -> str:
-    """The address as the experiment names it, `db.example:80`; of a manifest's plan the role with the port."""
+    """The address as the experiment names it, `db.example:80`."""
     return f"{external.given}:{external.port}"
+
+
+def place_of(external: External) -> str:
+    """Where a service of a run's record answers, which has no names of hosts: its port, here or elsewhere."""
+    return f"{external.host}:{external.port}" if is_loopback(external.host) else f"port {external.port} elsewhere"
 
 
 def by_address(stacks: Iterable[Stack]) -> dict[str, list[Stack]]:
@@ -271,10 +276,11 @@ def announcements(plan: Plan) -> list[str]:
 
 PROTOCOL = ("codec", "transport")
 """The parts that make a protocol."""
-PARTS = (*PROTOCOL, "framework", "validation", "client", "connection", "language", "reading", "library")
+PARTS = (*PROTOCOL, "service", "framework", "validation", "client", "connection", "language", "reading", "library")
 """All parts, in the order in which they are named; `framework` is with its server, `reading` is which fields are read.
 
-A codec alone has a `library` in place of a client, and nothing that carries messages.
+A codec alone has a `library` in place of a client, and nothing that carries messages. Of somebody's own `service` nobody
+knows framework, validation and language.
 """
 BYTES = "bytes"
 HTTP = "http"
@@ -306,7 +312,8 @@ def parts_alone(protocol: Protocol, client: Client) -> dict[str, str]:
 
 def differs_in(first: Mapping[str, str], other: Mapping[str, str]) -> tuple[str, ...]:
     """Names of the parts that differ (or may) and both stacks have, in order; how bytes and JSON travel is the codec's."""
-    names = {name for name in first.keys() & other.keys() if first[name] != other[name]}
+    both = (first.keys() & other.keys()) | ({"service"} & (first.keys() | other.keys()))
+    names = {name for name in both if first.get(name) != other.get(name)}
     return tuple(name for name in PARTS if name in names or (name == "codec" and names & {BYTES, DOCUMENT}))
 
 

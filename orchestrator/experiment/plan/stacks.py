@@ -25,6 +25,7 @@ from orchestrator.experiment.model.factors import (
 )
 from orchestrator.experiment.model.loader import Located, Steps
 from orchestrator.experiment.plan.contrasts import (
+    BYTES,
     LANGUAGES,
     REQUESTER,
     RESPONDER,
@@ -296,11 +297,10 @@ def describe_stack(stack: Stack, entry: Entry) -> dict[str, Any]:
     ends: tuple[Responder | Client, ...] = (client,) if responder is None else (responder, client)
     parts = parts_alone(protocol, client) if responder is None else parts_of(responder, client)
     if stack.external is not None:
-        unknown = _unknown(protocol, stack.responder)
-        parts |= dict.fromkeys(("framework", "reading"), unknown)
-        parts["language"] = f"{unknown}, asked in {client.language.title}"
+        known = (name for name in ("codec", BYTES, "transport", "client") if name in parts)
+        parts = {**{name: parts[name] for name in known}, "service": _unknown(protocol, stack.responder)}
     packages = {package for end in ends if not end.language.build for package in end.packages}
-    known = responder if stack.external is None else None
+    own = responder if stack.external is None else None
     return {
         "protocol": protocol.title,
         "parts": parts,
@@ -310,7 +310,7 @@ def describe_stack(stack: Stack, entry: Entry) -> dict[str, Any]:
             for end in ends
             if end.adds or end.omits
         ],
-        LANGUAGES: {**({RESPONDER: known.language.title} if known else {}), REQUESTER: client.language.title},
+        LANGUAGES: {**({RESPONDER: own.language.title} if own else {}), REQUESTER: client.language.title},
         "round_trips_to_open": protocol.round_trips(client.name),
         "client_reason": "thin and comparable: the default" if entry.client is None else "named in the experiment",
         "versions": {package: _version(package) for package in sorted(packages)},

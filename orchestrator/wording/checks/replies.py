@@ -30,7 +30,7 @@ _CODEC_SIZE: Mapping[str, Words] = {
     ),
 }
 _LOST = "Do not publish this cell, as the missing requests may be the slowest. See the requester's output under logs/."
-_RESUME = "See the manifest and logs/ for why trials failed; `orch run --resume` measures the missing ones."
+_RESUME = "See the manifest and logs/ for why trials failed; `orch run --resume` goes on with a run that was cut."
 _EMPTY = "{failed} failed[, {empty} ended without a measured request or with an empty window]."
 _COMPLETENESS: Mapping[str, Words] = {
     "answered": "The responder answered {answered:,}, as recorded.",

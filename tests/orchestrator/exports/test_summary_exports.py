@@ -9,7 +9,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from orchestrator.cli.results import report
-from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.exports.cell_columns import COLUMNS
 from orchestrator.report.markdown import markdown
@@ -95,14 +94,10 @@ def test_excel_writes_a_formula_in_a_name_as_text(root: Path) -> None:
     assert ["experiment", EVIL] in contents["summary"]
 
 
-def test_markdown_has_the_summary_of_each_run_and_html_is_one_report(root: Path) -> None:
+def test_markdown_has_the_summary_of_each_run(root: Path) -> None:
     path, _ = exported(root, SOUND, BROKEN, format="markdown", out=root / "two.md")
     summaries = (summarise(RunFolder.open(run, root=root / "results")) for run in (SOUND, BROKEN))
     assert path.read_text(encoding="utf-8") == "\n".join(map(markdown, summaries))
-    page, _ = exported(root, SOUND, format="html", out=root / "one.html")
-    assert f'<p class="kicker">{SOUND}' in page.read_text(encoding="utf-8")
-    with pytest.raises(UsageError, match="the report of one run"):
-        exported(root, SOUND, BROKEN, format="html", out=root / "two.html")
 
 
 def test_without_out_it_lies_under_exports_and_the_same_run_gives_the_same_bytes(root: Path) -> None:

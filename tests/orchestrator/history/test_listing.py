@@ -46,7 +46,6 @@ def test_a_row_has_what_tells_a_run_from_others():
     lines = shown().splitlines()
     for text in (
         "20261121-025500-synthetic-4f3a",
-        "2026-11-21 02:55",
         "complete",
         "rest (thin), grpc (thin)",
         "passed",

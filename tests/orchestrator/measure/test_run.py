@@ -168,16 +168,24 @@ def dies_in(protocol: str):
 
 def test_a_stack_that_fails_the_smoke_test_is_left_out_and_the_others_are_measured(lab):
     lab.host.responder = dies_in("rest")
-    result = lab.run(plan("rest", "tcp", repeats=2))
+    result = lab.run(plan("rest", "tcp", "websocket", repeats=2))
     records = lab.runs.manifest().trials
-    assert [(r.cell, r.outcome) for r in records[:2]] == [
+    assert {(r.cell, r.outcome) for r in records[:3]} == {
         ("rest__echo__local__reuse__c1", "failed"),
         ("tcp__echo__local__reuse__c1", "ok"),
-    ]
-    assert records[0].failure.stage == "smoke"
+        ("websocket__echo__local__reuse__c1", "ok"),
+    }
+    assert {r.failure.stage for r in records if r.failure} == {"smoke"}
     assert len(words(lab.diary, "start responder rest")) == 1
     assert isinstance(result.error(), errors.TrialsFailed)
     assert "so long" in (lab.runs.path / "logs" / "smoke-rest-echo.txt").read_text()
+
+
+def test_where_one_of_two_stacks_works_nothing_is_measured(lab):
+    lab.host.responder = dies_in("rest")
+    with pytest.raises(errors.TrialsFailed, match="one stack alone works"):
+        lab.run(plan("rest", "tcp", repeats=2))
+    assert not words(lab.diary, "start responder tcp")[1:]
 
 
 def test_a_responder_that_closes_its_connections_is_left_out_before_anything_is_measured(lab):

@@ -89,7 +89,6 @@ def test_a_run_without_samples_has_no_report(pages):
         ("csv", b'"run",'),
         ("json", b"{"),
         ("excel", b"PK"),
-        ("html", b"<!"),
         ("markdown", b"# Which one is quicker?"),
         ("parquet", b"PAR1"),
     ],
