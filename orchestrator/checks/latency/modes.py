@@ -8,7 +8,7 @@ to it, from half of the wait on; the wait is at least half as long as what the q
 Where all requests wait alike there is no quick one. The middle one is held, less the CPU time of both ends and what a
 store took, against TCP's exchange of the same bodies, or ping: over a way of at most a tenth of the wait, as round trips
 may be as long elsewhere. Of a service that counts no CPU time, the requester must have acknowledged each reply twice, though
-it fits in one packet: it came in pieces.
+it fits in one packet: its second piece waited for the first one's acknowledgement.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ NAME = "latency modes"
 _ON_THE_WAY = 0.2
 _LEAST_SHARE, _LEAST_COUNT = 0.01, 10
 _PACKET_BYTES = 1_400
+_SENT_EACH = 2.5  # packets: a request and two acknowledgements are three
 _NARROW, _SHORT = 0.1, 0.1  # the middle half of a wait of all requests; the way there, as a share of the wait
 
 
@@ -146,11 +147,11 @@ def _work_ms(cell: CellEvidence, trial: TrialEvidence) -> float | None:
 
 
 def _comes_in_pieces(part: Part) -> bool:
-    """Whether replies that fit in one packet came in several, as the requester acknowledged each of them twice."""
+    """Whether replies that fit in one packet came in several that waited for each other: each was acknowledged alone."""
     wire, requests = part.done.wire, part.done.requests
     if wire is None or not requests:
         return False
-    return wire.bytes_received <= _PACKET_BYTES * requests and wire.segments_sent >= 2 * requests
+    return wire.bytes_received <= _PACKET_BYTES * requests and wire.segments_sent >= _SENT_EACH * requests
 
 
 def _possible(part: Part, seen: Waits, *, is_here: bool) -> Iterator[Group]:
