@@ -128,7 +128,7 @@ def _overloaded(over: Overloads) -> str:
 
 
 def waiting(summary: RunSummary) -> str:
-    """Return of which stacks all requests wait for something known, in a clause; empty where none do."""
+    """Return, as a clause, the stacks whose every request waits for a known cause; empty without one."""
     waits = {check.cell for check in summary.checks if any(point.kind == "all-wait" for point in check.points)}
     labels = list(dict.fromkeys(cell.labels.stack for cell in summary.cells if cell.id in waits))
     if not labels:

@@ -66,8 +66,8 @@ class WrongCounts(Requester):
 
 class OverstatesItsPauses(Requester):
     def summary(self) -> dict[str, Any]:
-        said = super().summary()
-        return {**said, "paused_s": said["measured_s"] / 2}
+        summary = super().summary()
+        return {**summary, "paused_s": summary["measured_s"] / 2}
 
 
 class RetriesInSilence(Requester):

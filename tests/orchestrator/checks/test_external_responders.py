@@ -10,6 +10,8 @@ from orchestrator.between_runs.environments import are_alike, changes
 from orchestrator.experiment.plan.plan import External, Link, Placement, Plan
 from orchestrator.summarise import summarise
 from orchestrator.wording.checks.sentences import explanation
+from orchestrator.wording.left_out import waiting
+from tests.support.drafts import longer
 from tests.support.judged import of, verdicts
 from tests.support.runs import Draft, MemoryRun, a_plan, a_run
 
@@ -66,6 +68,19 @@ def a_connection_each(draft: Draft) -> None:
 def test_streams_that_are_left_early_cost_their_connections(call, verdict):
     (result,) = of(alone(replace(GIVEN, call=call), spoil=a_connection_each), "connections")
     assert result.verdict == verdict
+
+
+@pytest.mark.parametrize(("sent_each", "verdict"), [(3, "warn"), (2, "pass")])
+def test_a_wait_for_acknowledgements_shows_by_the_packets_that_the_requester_sends(sent_each, verdict):
+    def waits(draft: Draft) -> None:
+        longer(draft, 43_500_000)
+        requests = draft.done["requests"]
+        draft.done["wire"] |= {"segments_sent": sent_each * requests, "bytes_received": 166 * requests}
+
+    run = alone(spoil=waits)
+    (result,) = of(run, "latency modes")
+    assert result.verdict == verdict
+    assert ("waits, and not for work" in waiting(summarise(run))) is (verdict == "warn")
 
 
 def test_round_trips_are_not_counted_against_a_ping_that_another_may_have_answered():

@@ -39,6 +39,15 @@ def test_a_finished_trial_is_a_line_with_its_place_result_and_the_time_left():
     ]
 
 
+def test_a_run_that_may_end_earlier_says_at_most():
+    time, console = FakeTime(), Told()
+    progress = Progress(listener=console, clock=time.clock(), total=3, at_most=True)
+    progress.begin("rest")
+    time.passes(90.0)
+    progress.end(record())
+    assert console.lines == ["[1 of at most 3] rest: 1,200 requests in 3 s, 2 errors  (at most 3 min left)"]
+
+
 def test_the_time_left_grows_while_a_trial_takes_longer_than_expected_and_not_before():
     time, console = FakeTime(), Told()
     progress = Progress(listener=console, clock=time.clock(), total=4, trial_s=6.0)

@@ -261,6 +261,9 @@ def test_init_drafts_from_a_file_and_overwrites_none() -> None:
     with pytest.raises(UsageError, match=r"first\.jsonl already exists"):
         init(FILE, example="shop.har")
     assert not FILE.exists()
+    for file, source in (("http://localhost:8000/orders/7", None), ("second.yaml", "localhost:8000/orders/7")):
+        with pytest.raises(UsageError, match=r"not where it is written|there is no file"):
+            init(Path(file), example=source)
     with pytest.raises(UsageError, match=r"missing\.har cannot be read"):
         init(Path("second.yaml"), example="missing.har")
 
