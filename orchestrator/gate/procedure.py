@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TypedDict
 
 from orchestrator.clock import SYSTEM, Clock
-from orchestrator.errors import MissingError, TeardownIncomplete, UsageError, on_one_line
+from orchestrator.errors import MissingError, TeardownIncomplete, TrialsFailed, UsageError, on_one_line
 from orchestrator.experiment.plan.own.own_calls import own_stacks
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import RunSummary
@@ -182,7 +182,10 @@ class Gate:
         }
         if before is None:
             plan = self.arms.to_measure(number, self.limit_of(number), seconds, is_confirming=is_confirming)
-            result = run.start(plan, self.workspace, **session)
+            try:
+                result = run.start(plan, self.workspace, **session)
+            except TrialsFailed as failed:
+                raise MissingError(f"{self.arms.calls[number]}: {failed.message}", hint=failed.hint) from failed
         else:
             folder = RunFolder(self.workspace.results / before.run)
             result = run.resume(folder, self.workspace, wall_s=seconds, **session)

@@ -349,9 +349,8 @@ class Run:
         ids = {stack.id: stack.control_of or stack.id for stack in plan.stacks}
         working = {ids[cell.stack] for cell in plan.cells if cell.exchange not in broken}
         if len(working) == 1 < len(set(ids.values())):
-            failure = next(iter(broken.values()))
             raise errors.TrialsFailed(
-                f"one stack alone works, so there is nothing to compare: {failure.message}",
+                f"one stack alone works, so there is nothing to compare: {next(iter(broken.values())).message}",
                 hint=f"what the others said is in {self._folder.path / 'logs'}",
             )
 

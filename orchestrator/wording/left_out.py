@@ -131,9 +131,8 @@ def waiting(summary: RunSummary) -> str:
     """Return, as a clause, the stacks whose every request waits for a known cause; empty without one."""
     waits = {check.cell for check in summary.checks if any(point.kind == "all-wait" for point in check.points)}
     labels = list(dict.fromkeys(cell.labels.stack for cell in summary.cells if cell.id in waits))
-    if not labels:
-        return ""
-    return f"every request of {some(labels, 3)} waits, and not for work: `latency modes` of `orch runs check` has the cause"
+    text = f"every request of {some(labels, 3)} waits, and not for work: `latency modes` of `orch runs check` has the cause"
+    return text if labels else ""
 
 
 def interrupted(summary: RunSummary) -> str:
