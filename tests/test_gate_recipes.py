@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +91,13 @@ def bash(text: str, folder: Path, **environment: str) -> subprocess.CompletedPro
     return subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text],
         cwd=folder,
-        env={**os.environ, "PATH": path, "GITHUB_STEP_SUMMARY": str(folder / "summary.md"), **environment},
+        env={
+            **os.environ,
+            "PATH": path,
+            "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
+            "GITHUB_OUTPUT": str(folder / "outputs"),
+            **environment,
+        },
         capture_output=True,
         text=True,
         check=False,
@@ -108,7 +114,7 @@ FAKE_ORCH = """import sys, pathlib, json
 pathlib.Path("arguments.json").write_text(json.dumps(sys.argv[1:]))
 pathlib.Path("reports").mkdir()
 pathlib.Path("reports/a.html").touch()
-if {code} in (0, 1, 8): pathlib.Path("orch-gate/comment.md").write_text("<!-- orch gate own-orders -->")
+if {code} in (0, 1, 8): pathlib.Path(sys.argv[-1]).write_text("<!-- orch gate own-orders -->")
 sys.exit({code})
 """
 
@@ -122,7 +128,8 @@ def test_the_gate_ends_as_orch_does_and_leaves_what_it_wrote(tmp_path: Path, cod
     assert done.returncode == code
     words = json.loads((tmp_path / "arguments.json").read_text())
     assert words[:4] == ["gate", "a $(b).yaml", "--base", "HEAD^1"]
-    assert (tmp_path / "orch-gate" / "reports" / "a.html").exists()
+    assert (tmp_path / "orch-gate-a $(b)" / "reports" / "a.html").exists()
+    assert (tmp_path / "outputs").read_text() == "folder=orch-gate-a $(b)\n"
     assert (tmp_path / "summary.md").exists() == (code != 3)
 
 
@@ -141,12 +148,12 @@ with open("written.jsonl", "a") as file:
 PULLS = [{"number": 6, "head": {"sha": "old"}}, {"number": 7, "head": {"sha": "abc"}}]
 
 
-def comment(folder: Path, text: str | None, comments: list[Mapping[str, Any]], commit: str = "abc") -> Any:
-    """Run the step with that text of a gate, and return its exit code and what it wrote."""
+def comment(folder: Path, texts: Sequence[str], comments: list[Mapping[str, Any]], commit: str = "abc") -> Any:
+    """Run the step with these texts of gates, and return its exit code and what it wrote."""
     program(folder / "bin" / "gh", FAKE_GH)
-    (folder / "found").mkdir()
-    if text is not None:
-        (folder / "found" / "comment.md").write_text(text)
+    for number, text in enumerate(texts):
+        (folder / "found" / f"orch-gate-{number}").mkdir(parents=True)
+        (folder / "found" / f"orch-gate-{number}" / "comment.md").write_text(text)
     answers = json.dumps({"repos/we/shop/pulls": PULLS, "repos/we/shop/issues/7/comments": comments})
     done = bash(
         script(COMMENT, "comment"), folder, ANSWERS=answers, GH_REPO="we/shop", COMMIT=commit, BRANCH="they:branch"
@@ -172,15 +179,28 @@ def by(login: str, text: str, number: int = 41) -> Mapping[str, Any]:
 )
 def test_a_comment_is_written_once_and_replaced_then(tmp_path: Path, comments, method, path) -> None:
     text = f"{MARKER}\nnot slower"
-    assert comment(tmp_path, text, comments) == (0, [[method, f"repos/we/shop/{path}", text]])
+    assert comment(tmp_path, [text], comments) == (0, [[method, f"repos/we/shop/{path}", text]])
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not here")
+def test_each_experiment_has_a_comment_of_its_own(tmp_path: Path) -> None:
+    texts = [f"{MARKER}\nnot slower", "<!-- orch gate own-stock -->\nslower"]
+    found = [by("github-actions[bot]", texts[1])]
+    assert comment(tmp_path, texts, found) == (
+        0,
+        [
+            ["POST", "repos/we/shop/issues/7/comments", texts[0]],
+            ["PATCH", "repos/we/shop/issues/comments/41", texts[1]],
+        ],
+    )
 
 
 @pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not here")
 @pytest.mark.parametrize(
-    ("text", "commit", "code"), [(None, "abc", 0), (f"{MARKER}\nx", "of a newer push", 0), ("no marker", "abc", 1)]
+    ("texts", "commit", "code"), [([], "abc", 0), ([f"{MARKER}\nx"], "of a newer push", 0), (["no marker"], "abc", 1)]
 )
-def test_without_a_result_of_this_commit_nothing_is_written(tmp_path: Path, text, commit, code) -> None:
-    assert comment(tmp_path, text, [], commit) == (code, [])
+def test_without_a_result_of_this_commit_nothing_is_written(tmp_path: Path, texts, commit, code) -> None:
+    assert comment(tmp_path, texts, [], commit) == (code, [])
 
 
 REAL_ORCH = "from orchestrator.cli.main import main\nmain()\n"
@@ -216,5 +236,5 @@ def test_the_example_service_is_judged(tmp_path: Path, sleep: str, budget: str, 
         **ENVIRONMENT | {"BUDGET": budget},
     )
     assert done.returncode == code, done.stdout + done.stderr
-    assert (tmp_path / "orch-gate" / "comment.md").read_text().startswith(MARKER)
-    assert ("<failure" in (tmp_path / "orch-gate" / "junit.xml").read_text()) == bool(code)
+    assert (tmp_path / "orch-gate-gate" / "comment.md").read_text().startswith(MARKER)
+    assert ("<failure" in (tmp_path / "orch-gate-gate" / "junit.xml").read_text()) == bool(code)

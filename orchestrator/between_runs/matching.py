@@ -1,8 +1,8 @@
 """Which cells of two runs measure the same thing, and in which factor the others differ from the nearest.
 
 A cell is what its factors say: protocol, both ends, operation and payload, placement and distance, connection, and how
-requests are offered. How many requests were sent, for how long and after which warm-up says how well it was measured,
-not what: cells that differ only in that are compared.
+requests are offered. How many requests were sent, for how long, in which turns and after which warm-up says how well it was
+measured, not what: cells that differ only in that are compared.
 """
 
 from __future__ import annotations
@@ -15,10 +15,6 @@ from orchestrator.experiment.model.factors import BY_NAME
 from orchestrator.findings.summary import CellSummary, RunSummary
 
 Factors = Mapping[str, str]
-
-# Of a plan's cell, what `_factors` reads, and what says how well it was measured.
-_KNOWN = frozenset({"id", "stack", "operation", "placement", "factors", "load", "warmup", "timeout_s", "kind"})
-
 
 _Plan = Mapping[str, Mapping[str, Mapping[str, Any]]]  # its parts by kind and id
 
@@ -109,7 +105,7 @@ def _factors(cell: CellSummary, plan: _Plan) -> Factors:
         "placement": " ".join([placement.get("kind", cell.labels.placement), " to ".join(zones)]).strip(),
         **_each("link ", link),
         "rate": texts["rate"] if load.get("rate_per_s") is None else f"{texts['rate']} ({load.get('arrivals')})",
-        **{key: str(value) for key, value in planned.items() if key not in _KNOWN},
+        **({"find": str(planned["find"])} if planned.get("find") else {}),
     }
 
 
