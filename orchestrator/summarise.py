@@ -20,7 +20,6 @@ from orchestrator.questions import registry
 from orchestrator.questions.base import Basis
 from orchestrator.questions.capacity import observe as probes
 from orchestrator.questions.capacity.excuse import excused
-from orchestrator.questions.capacity.expand import last_attempts
 from orchestrator.questions.stalls import find as stalls
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import Manifest
@@ -78,7 +77,7 @@ def _measured(run: RunFolder, manifest: Manifest, plan: Plan) -> MeasuredRun:
         state=manifest.state,
         shares_machine=manifest.shares_machine,
         warnings=manifest.warnings,
-        failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),
+        failed_trials=tuple(asdict(t) for t in manifest.trials if t.outcome != "ok"),
         repeat_command=_repeat_command(plan.experiment_path, plan.overrides, verb),
         manifest_sha256=_manifest_sha256(run),
     )

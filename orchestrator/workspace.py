@@ -10,7 +10,7 @@ from pathlib import Path
 class Workspace:
     """The folder that a user works in, the current one unless another is named, and what orch keeps below it.
 
-    Only the command line makes one (`orchestrator.cli.here`). Nothing is created or read here.
+    The command line makes it (`orchestrator.cli.here`). Nothing is created or read here.
 
     >>> str(Workspace(Path("elsewhere")).plans)
     'elsewhere/.orch/plans'

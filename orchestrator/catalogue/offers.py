@@ -12,8 +12,7 @@ from services.python.contract.knobs import CONNECTIONS, WHY_NOT, allows, refusal
 from services.python.contract.manifest import Operation as Operation
 from services.python.contract.manifest import Tool
 
-NONE = "none"
-"""What an experiment writes for a client that is compiled, whichever of them it is; no client's own name."""
+NONE = "none"  # no framework, no validation
 _PYTHON, _FOLDER = "{python}", "{folder}"
 OF_FOLDER = f"{_FOLDER}/"  # how a word begins that is a file of the language
 

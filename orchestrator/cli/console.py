@@ -44,12 +44,14 @@ class Console:
     Nothing else in orch writes to a terminal. A call is a line, whatever its text quotes from files and other programs: what
     would end the line, or what a terminal acts on, is shown as its escape; several lines are several calls.
 
-    With `as_json`, exactly one JSON document goes to stdout (`emit`), and text results are left out.
+    With `as_json`, exactly one JSON document goes to stdout (`emit`), and text results are left out: an error after it is on
+    stderr alone.
     """
 
     out: TextIO = field(default_factory=lambda: sys.stdout)
     err: TextIO = field(default_factory=lambda: sys.stderr)
     as_json: bool = False
+    has_answered: bool = False
 
     @property
     def is_live(self) -> bool:
@@ -81,6 +83,7 @@ class Console:
         """The answer as one JSON document; silent without --json."""
         if self.as_json:
             self.document(document)
+            self.has_answered = True
 
     def progress(self, text: str) -> None:
         """A line that says what is happening; it stays on the screen."""
@@ -102,7 +105,7 @@ class Console:
         self.progress(f"{self.style('warning:', 'yellow', self.err)} {text}")
 
     def error(self, error: OrchError) -> None:
-        """What went wrong and what to do next; as JSON on stdout too where JSON was asked for."""
+        """What went wrong and what to do next; as JSON on stdout, too, where that is wanted and has no document yet."""
         first, *more = error.lines
         self.progress(f"{self.style('error:', 'red', self.err)} {first}")
         for line in more:
@@ -110,7 +113,8 @@ class Console:
         if error.hint:
             self.progress(f"{self.style('hint:', 'cyan', self.err)} {error.hint}")
         fault = {"message": error.message, "hint": error.hint, "exit_code": error.exit_code}
-        self.emit({**error.details, "error": fault})
+        if not self.has_answered:
+            self.emit({**error.details, "error": fault})
 
     def _clear(self) -> None:
         if self.is_live:

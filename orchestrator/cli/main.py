@@ -188,7 +188,7 @@ def main() -> NoReturn:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_DFL:  # SIGHUP is ignored under nohup
             signal.signal(number, _end_in_order)
-    status = None
+    status, console.has_answered = None, False
     try:
         status = app(prog_name="orch", standalone_mode=False)
     except _CallError as error:

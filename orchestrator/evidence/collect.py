@@ -37,7 +37,7 @@ from orchestrator.experiment.plan.topology import limit_of
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.findings.summary import FloorSummary, PartSummary, Strip, TrialSummary
 from orchestrator.findings.trial_values import FIRST, FIRST_REQUEST, PER
-from orchestrator.questions.capacity.expand import expanded, last_attempts
+from orchestrator.questions.capacity.expand import expanded
 from orchestrator.questions.mix.observe import COLUMNS_OF_MIXES, OperationsOfMix
 from orchestrator.questions.streams import observe as streams
 from orchestrator.questions.streams.observe import DROPPED, StreamSamples
@@ -70,8 +70,7 @@ def collect(
             hint="wait until it has ended, or name another run",
         )
     plan, manifest = expanded(read_plan(manifest.plan), manifest)
-    trials = last_attempts(manifest.trials)
-    if not any(t.outcome == "ok" for t in trials):
+    if not any(trial.outcome == "ok" for trial in manifest.trials):
         raise InvalidMeasurement(
             f"run {manifest.run_id} ({run.path}) has no finished trial: there is nothing to summarise",
             hint="why trials failed is in manifest.json and under logs/"
@@ -79,7 +78,7 @@ def collect(
         )
     readings, floors = _baselines(run, manifest, plan)
     by_cell: dict[str, list[TrialRecord]] = defaultdict(list)
-    for trial in trials:
+    for trial in manifest.trials:
         by_cell[trial.cell].append(trial)
     near: dict[str, list[BaselineReading]] = defaultdict(list)
     for reading in readings:
@@ -447,7 +446,7 @@ def spreads(ordered: Nanoseconds, failed: int = 0, first_ms: float | None = None
     """
     median, high, p99 = (st.finite(st.supported_quantile(ordered, share, failed)) for share in (0.5, 0.75, 0.99))
     return {
-        # About the minimum, as in `statistics.distribution`.
+        # About the minimum, as in `quantiles.distribution`.
         "sd": None if failed or ordered.size < st.SUPPORT else float((ordered - ordered[0]).std(ddof=1)) / st.NS_PER_MS,
         "iqr": None if high is None else high - st.quantile(ordered, 0.25, failed) / st.NS_PER_MS,
         "p99_to_p50": p99 / median if p99 is not None and median else None,

@@ -21,7 +21,7 @@ from orchestrator.exports.cell_columns import BETWEEN, CELL, FAILED, RTT, RUN, V
 from orchestrator.exports.typed_table import Column, Type, Value, of_factor, schema
 from orchestrator.findings.summary import RunSummary
 from orchestrator.findings.validity import failed_in
-from orchestrator.questions.capacity.expand import expanded, last_attempts
+from orchestrator.questions.capacity.expand import expanded
 from orchestrator.questions.streams.observe import StreamSamples
 from orchestrator.record_layout import COLUMNS as RECORDED
 from orchestrator.results.convert import Constants, constants
@@ -100,7 +100,7 @@ def pieces(folder: RunFolder, summary: RunSummary) -> Iterator[Piece]:
     cells = {cell.id: cell for cell in plan.cells}
     distances = distances_of(summary)
     clocks = {placement.id: is_one_machine(plan, placement) for placement in plan.placements}
-    for trial in last_attempts(manifest.trials):
+    for trial in manifest.trials:
         cell = cells[trial.cell]
         failed = failed_in(cell.id, summary.checks)
         of_trial: dict[str, Value] = {

@@ -333,7 +333,7 @@ class Comparison:
     standing: Standing
     control: bool = False  # the reference stack entered a second time: its true ratio is 1
     blocks: tuple[int, ...] = ()  # which block each of `by_block` is of, from 0
-    differs_in: tuple[str, ...] = ()  # the parts of the two stacks that differ (`plan.differences`); empty of a control
+    differs_in: tuple[str, ...] = ()  # the parts of the two stacks that differ; empty of a control
     factor: str = STACK
     subject: str = ""
     value: str = ""
@@ -391,7 +391,7 @@ class RunSummary:
     floors: tuple[FloorSummary, ...]
     comparisons: tuple[Comparison, ...]
     checks: tuple[CheckResult, ...]
-    costs: tuple[Comparison, ...] = ()  # the same pairs of cells by what requests cost (`cost.COSTS`)
+    costs: tuple[Comparison, ...] = ()  # the same pairs of cells by what requests cost (`trial_values.COSTS`)
     findings: dict[str, Any] = field(default_factory=dict)  # of each question, by its name (`questions.registry`)
 
     @property

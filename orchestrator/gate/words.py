@@ -31,17 +31,21 @@ def marker(name: str) -> str:
 
 def sentence(result: GateResult) -> str:
     """Return the verdict in a sentence without its full stop."""
+    return ": ".join(_verdict_and_figures(result))
+
+
+def _verdict_and_figures(result: GateResult) -> tuple[str, str]:
     unmeasured = [call.call for call in result.calls if not call.rows]
     if unmeasured and result.verdict == "undecided":
-        return f"undecided: there was no time for a block of {quantities.listed(unmeasured)}"
+        return "undecided", f"there was no time for a block of {quantities.listed(unmeasured)}"
     worst = result.decisive[0]
     limit = quantities.margin(worst.limit)
     figures = f"{worst.call}, {worst.row.statistic}, {documents.sentence(worst.row, worst.limit)}"
     if result.verdict == "slower":
-        return f"slower in two of two runs: {figures}"
+        return "slower in two of two runs", figures
     if result.verdict == "undecided":
-        return f"undecided at a limit of {limit}: {figures}"
-    return f"not slower by more than {limit}: {figures}"
+        return f"undecided at a limit of {limit}", figures
+    return f"not slower by more than {limit}", figures
 
 
 def forecast_line(forecast: Forecast, limit: float) -> str:
@@ -102,7 +106,7 @@ def markdown_without_verdict(name: str, error: OrchError) -> str:
 
 def markdown(result: GateResult, command: str) -> str:
     """Return the text of a comment, which begins with its marker."""
-    lead, _, rest = sentence(result).partition(": ")
+    lead, rest = _verdict_and_figures(result)
     limits = quantities.listed(
         documents.limits(row.limit for row in result.decisive) or [quantities.margin(result.limit)]
     )

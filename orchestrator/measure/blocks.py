@@ -148,9 +148,7 @@ class Measuring:
         stolen = stolen_beside(turn for member in (*members, *floors) for turn in member.turns)
         for trial, cell, member, outcome in zip(trials, cells, members, outcomes, strict=False):
             self._progress.begin(context.label(cell), cell.kind)
-            length_s = sum(turn.length_s for turn in member.turns)
-            overhead_s = max(0.0, outcome.elapsed_s / len(members) - length_s)
-            record = self._recorded(trial, cell, attempt, outcome, overhead_s, member.turns)
+            record = self._recorded(trial, cell, attempt, outcome, member.turns)
             turns = self._turns(cell)
             fitted = None if turns == cell.turns else turns
             record = replace(record, rest_cpu_s=member.rest_cpu_s, fitted_turns=fitted, stolen_beside=stolen)
@@ -218,15 +216,12 @@ class Measuring:
 
     def _made(self, trial: PlannedTrial, cell: Cell, attempt: int) -> TrialRecord:
         context = self._context
-        started_s = context.clock.monotonic_s()
         outcome = context.bench(self._progress.heard).make(
             context.ask(cell, trial.seed),
             context.hosts.pair(cell.placement).asked_from(requesters_of(cell.factors)),
             f"t{trial.index:04}-a{attempt}",
         )
-        ended_s = context.clock.monotonic_s()
-        overhead_s = outcome.overhead_s + (ended_s - started_s - outcome.elapsed_s)
-        return self._recorded(trial, cell, attempt, outcome, overhead_s)
+        return self._recorded(trial, cell, attempt, outcome)
 
     def _recorded(
         self,
@@ -234,11 +229,9 @@ class Measuring:
         cell: Cell,
         attempt: int,
         outcome: TrialRun,
-        overhead_s: float,
         turns: Sequence[TurnTime] = (),
     ) -> TrialRecord:
         """What the journal keeps of a trial, with its records brought here."""
-        began_s = self._context.clock.monotonic_s()
         requesters, failure = self._collected(outcome, trial, cell, attempt, turns)
         return TrialRecord(
             index=trial.index,
@@ -248,7 +241,6 @@ class Measuring:
             outcome="ok" if failure is None else "failed",
             started_wall_ns=outcome.started_wall_ns,
             ended_wall_ns=outcome.ended_wall_ns,
-            overhead_s=round(overhead_s + self._context.clock.monotonic_s() - began_s, 4),
             ready=outcome.target.ready,
             stats=outcome.stats,
             stats_before=outcome.stats_before,
@@ -290,6 +282,5 @@ class Measuring:
             outcome="failed",
             started_wall_ns=now_ns,
             ended_wall_ns=now_ns,
-            overhead_s=0.0,
             failure=failure,
         )

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from math import inf
 from pathlib import Path
-from typing import Any
 
 from orchestrator.clock import SYSTEM, Clock
 from orchestrator.errors import OrchError
@@ -103,7 +102,7 @@ class Progress:
 
 
 def time_left_s(elapsed_s: float, *, ended: int, under_way: int, left: int, trial_s: float) -> float:
-    """Seconds until `left` more trials have ended, those under way included, after `made` in `elapsed_s`.
+    """Seconds until `left` more trials have ended, those under way included, after `ended` in `elapsed_s`.
 
     A trial takes `trial_s`, or longer where those under way take longer already.
 
@@ -195,34 +194,16 @@ def in_progress(results: Path) -> list[InProgress]:
 
 def _look(folder: RunFolder) -> InProgress:
     try:
-        journal_state, steps = folder.journal_state(), Steps()
-        for event in folder.events():
-            steps.take(event)
-        return shown(folder.id, folder.plan(), journal_state, steps, SYSTEM)
+        return shown(folder.id, folder.plan(), folder.journal_state(), SYSTEM)
     except (OrchError, ValueError) as error:
         return InProgress(run=folder.id, trouble=str(error))
 
 
-@dataclass(kw_only=True)
-class Steps:
-    """When a run began or was resumed, and its stage, from its journal's events in their order."""
-
-    since: str = ""
-    stage: str = ""
-
-    def take(self, event: Mapping[str, Any]) -> None:
-        """Take one event in."""
-        if event["event"] in ("begin", "resume"):
-            self.since, self.stage = str(event.get("at", self.since)), ""
-        elif event["event"] == "stage":
-            self.stage = str(event.get("stage", ""))
-
-
-def shown(run: str, plan: Plan, journal_state: JournalState, steps: Steps, clock: Clock) -> InProgress:
+def shown(run: str, plan: Plan, journal_state: JournalState, clock: Clock) -> InProgress:
     """How far a run has come, by what its plan and its journal say."""
     # Trials that a resumed run is to make again count as not done: the block that was cut begins anew.
     done = len(journal_state.trials)
-    resumed_ns = datetime.fromisoformat(steps.since).timestamp() * 1e9 if steps.since else 0.0
+    resumed_ns = datetime.fromisoformat(journal_state.since).timestamp() * 1e9 if journal_state.since else 0.0
     ended = [t for t in journal_state.trials if t.started_wall_ns >= resumed_ns]
     last = max(journal_state.decisions, default=None)
     decision = None if last is None else journal_state.decisions[last]
@@ -239,11 +220,11 @@ def shown(run: str, plan: Plan, journal_state: JournalState, steps: Steps, clock
         run=run,
         experiment=plan.name,
         provider=plan.provider,
-        since=steps.since,
-        stage=steps.stage,
+        since=journal_state.since,
+        stage=journal_state.stage,
         trials=len(plan.trials),
         done=done,
-        cell=_now(plan, journal_state) if steps.stage == "measure" else "",
+        cell=_now(plan, journal_state) if journal_state.stage == "measure" else "",
         blocks=len({trial.block for trial in plan.trials}),
         blocks_done=len(journal_state.finished_blocks),
         left_s=left_s,

@@ -32,7 +32,7 @@ from orchestrator.measure.progress import duration
 from orchestrator.measure.refereeing import Refereeing, require_same
 from orchestrator.measure.run_context import Listener, RunContext
 from orchestrator.measure.smoke import programs_record, refuse_changes, smoke
-from orchestrator.measure.teardown import open_deployment
+from orchestrator.measure.teardown import RECEIPT, open_deployment
 from orchestrator.referee.generators import Found
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import RefereeRecord
@@ -41,9 +41,6 @@ from services.python.contract.lines import Schema
 
 if TYPE_CHECKING:
     from orchestrator.findings.summary import RunSummary
-
-RECEIPT = "receipt.json"
-"""The last file of a run: what teardown destroyed, and what is left."""
 
 
 @dataclass(kw_only=True)

@@ -11,7 +11,6 @@ from typing import Any, Protocol
 from orchestrator.clock import Clock
 from orchestrator.experiment.model.factors import OF_THE_CALL, knobs, of_load, requesters_of, resources
 from orchestrator.experiment.plan.cells import connections_of, processes_of
-from orchestrator.experiment.plan.loads import clients
 from orchestrator.experiment.plan.own.own_json import DOCUMENT, TYPED, plan_way
 from orchestrator.experiment.plan.plan import Cell, Operation, Plan, Stack, Turns
 from orchestrator.experiment.read.units import format_rate
@@ -20,6 +19,7 @@ from orchestrator.hosts.certificates import Certificates
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.target import Ask
 from orchestrator.measure.trial import Bench, OnProgress
+from orchestrator.quantities import count
 from orchestrator.results.documents import Damaged
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import Failure, RefereeRecord
@@ -191,7 +191,7 @@ def label(plan: Plan, cell: Cell) -> str:
     words += [factor.tag(value) for factor in varied if (value := cell.factors[factor.name]) is not None]
     if len({c.load.concurrency for c in plan.cells}) > 1:
         is_stream = cell.kind == "stream"
-        words.append(clients(cell.load.concurrency) if is_stream else f"{cell.load.concurrency} in flight")
+        words.append(count(cell.load.concurrency, "client") if is_stream else f"{cell.load.concurrency} in flight")
     if len({c.load.rate_per_s for c in plan.cells} | {cell.load.rate_per_s}) > 1:
         words.append("closed loop" if cell.load.rate_per_s is None else format_rate(cell.load.rate_per_s))
     words += of_load(cell.factors)

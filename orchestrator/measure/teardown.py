@@ -21,6 +21,9 @@ from orchestrator.measure.interrupts import SESSION
 from orchestrator.results.folder import RunFolder, newest, runs
 from orchestrator.workspace import Workspace
 
+RECEIPT = "receipt.json"
+"""The last file of a run: what teardown destroyed, and what is left."""
+
 _LOG = logging.getLogger(__name__)
 # The first ends the run in order, which takes what its teardown takes; the second at once.
 _ORCH_STEPS: processes.Steps = ((signal.SIGTERM, 600.0), (signal.SIGTERM, 10.0), (signal.SIGKILL, 10.0))
@@ -183,7 +186,7 @@ def _ended(workspace: Workspace, run: str, folder: RunFolder | None = None) -> E
     except OrchError as error:
         return Ending(run=run, trouble=error.message)
     if folder is not None:
-        folder.write_json("receipt.json", asdict(receipt))
+        folder.write_json(RECEIPT, asdict(receipt))
     return Ending(run=run, receipt=receipt)
 
 

@@ -122,7 +122,7 @@ class Requester:
 
 @dataclass(kw_only=True)
 class TrialRun:
-    """A trial under way, and how it went once it is over: it counts where `failure` is None. Durations are seconds."""
+    """A trial under way, and how it went once it is over: it counts where `failure` is None."""
 
     bench: Bench
     ask: Ask
@@ -140,14 +140,7 @@ class TrialRun:
     processes: ExitStack = field(default_factory=ExitStack)
     failure: Failure | None = None
     started_wall_ns: int = 0
-    started_s: float = 0.0
     ended_wall_ns: int = 0
-    elapsed_s: float = 0.0
-
-    @property
-    def overhead_s(self) -> float:
-        """What was neither warm-up nor measuring."""
-        return max(0.0, self.elapsed_s - max((_window_s(p.done) for p in self.parts), default=0.0))
 
     def run(self) -> TrialRun:
         """All of the trial, whose requests are measured in one phase."""
@@ -190,12 +183,11 @@ class TrialRun:
     def over(self) -> TrialRun:
         """The trial, now that it is over."""
         self.ended_wall_ns = self.bench.clock.wall_ns()
-        self.elapsed_s = self.bench.clock.monotonic_s() - self.started_s
         return self
 
     def start(self) -> None:
         """Start all ends at once, so that their imports overlap. Requesters wait for the trial on their stdin."""
-        self.started_wall_ns, self.started_s = self.bench.clock.wall_ns(), self.bench.clock.monotonic_s()
+        self.started_wall_ns = self.bench.clock.wall_ns()
         language = protocols()[self.ask.protocol].client(self.ask.client).language
         self.processes.callback(self.target.end)
         self.target.start()
@@ -453,13 +445,6 @@ def _share(ask: Ask, host: int, place: int, number: int) -> Ask:
         knobs=share_of_knobs(ask.knobs, parts, mine),
         seed=seed_of(ask.seed, number),
     )
-
-
-def _window_s(done: Done) -> float:
-    """Warm-up and measuring together, by the requester's own clock."""
-    if done.anchor is None or done.anchor_end is None:
-        return done.measured_s or 0.0
-    return (done.anchor_end.monotonic_ns - done.anchor.monotonic_ns) / 1e9
 
 
 def unlike_told(negotiated: Negotiated | None, ask: Ask) -> str | None:

@@ -1,1 +1,1 @@
-"""The run folder: manifest, raw samples as Parquet, history, exports."""
+"""The run folder: manifest, journal, raw samples as Parquet."""

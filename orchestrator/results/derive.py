@@ -31,6 +31,8 @@ class JournalState:
     begin: dict[str, Any] = field(default_factory=dict)
     ended_at: str | None = None
     state: State = "running"
+    since: str = ""  # when it began, or was resumed
+    stage: str = ""  # of the run since then
     fleet: dict[str, Any] = field(default_factory=dict)
     hosts: dict[str, Description] = field(default_factory=dict)
     programs: dict[str, ProgramsRecord] = field(default_factory=dict)
@@ -74,8 +76,12 @@ class JournalState:
         match event["event"]:
             case "begin":
                 self.begin = dict(event)
+                self.since = str(event.get("at", ""))
             case "resume":
                 self.state, self.ended_at = "running", None
+                self.since, self.stage = str(event.get("at", self.since)), ""
+            case "stage":
+                self.stage = str(event.get("stage", ""))
             case "fleet":
                 self.fleet = event["fleet"]
                 self.hosts |= decode(dict[str, Description], event["hosts"])

@@ -39,7 +39,7 @@ _AGAIN = "start the run again"
 
 
 class RunFolder:
-    """One run on disk. `create` and `resume` make it writable by this process alone; `open` only reads.
+    """One run on disk, which one process at a time may write.
 
     What a killed run left is put in order by whoever reads it next.
     """

@@ -84,7 +84,7 @@ Verdict = Literal["held", "not held", "no result"]
 
 @dataclass(frozen=True, kw_only=True)
 class Probe:
-    """A trial's part in a search (`find.Find`): which of its rates it had, and whether the goals held at it.
+    """A trial's part in a search (`plan.Find`): which of its rates it had, and whether the goals held at it.
 
     `no result`: the trial failed for another reason than its rate, and ends its search.
     """
@@ -105,7 +105,7 @@ class TrialRecord:
     outcome: Literal["ok", "failed"]
     started_wall_ns: int
     ended_wall_ns: int
-    overhead_s: float  # what was neither warm-up nor measuring
+    overhead_s: float = 0.0  # of older runs: what was neither warm-up nor measuring
     ready: Ready | None = None  # the responder's ready line
     stats: Stats | None = None  # the responder's stats after the measured phase
     stats_before: Stats | None = None

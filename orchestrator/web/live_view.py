@@ -15,7 +15,7 @@ from typing import Literal
 from orchestrator.clock import SYSTEM, Clock
 from orchestrator.errors import OrchError
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.measure.progress import InProgress, Steps, shown
+from orchestrator.measure.progress import InProgress, shown
 from orchestrator.measure.run_context import label
 from orchestrator.results.derive import JournalState
 from orchestrator.results.folder import RunFolder
@@ -74,7 +74,7 @@ class Reader:
 
     def _begin(self) -> None:
         self._tail = Tail(self._folder.path / JOURNAL)
-        self._journal, self._steps = JournalState(), Steps()
+        self._journal = JournalState()
         self._plan: Plan | None = None
         self._labels: list[str] = []
 
@@ -100,7 +100,6 @@ class Reader:
 
     def _read(self) -> None:
         for event in self._tail.look():
-            self._steps.take(event)
             self._journal.take(event)
 
     def _state(self, *, is_held: bool) -> State:
@@ -116,7 +115,7 @@ class Reader:
             run=self._folder.id,
             state=state,
             question=self._plan.question,
-            progress=shown(self._folder.id, self._plan, self._journal, self._steps, self._clock),
+            progress=shown(self._folder.id, self._plan, self._journal, self._clock),
             rows=tuple(self._rows(self._plan)),
             warnings=recorded(self._journal),
         )

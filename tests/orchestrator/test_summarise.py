@@ -117,24 +117,6 @@ def test_a_stack_with_another_policy_is_compared_and_the_group_says_so():
     assert groups == {"add, local, per-request against reuse, 1,000 requests, 1 in flight"}
 
 
-def test_only_the_last_attempt_of_a_block_counts():
-    run = a_run()
-    slow = []
-    for trial in run.stored.trials:
-        if trial.block == 0:
-            part = trial.requesters[0]
-            run.files[f"old/{trial.index}"] = {
-                name: values + (10**9 if name == "received_ns" else 0)
-                for name, values in run.files[part.samples].items()
-            }
-            slow.append(replace(trial, requesters=(replace(part, samples=f"old/{trial.index}"),)))
-    repeated = tuple(replace(t, attempt=1) if t.block == 0 else t for t in run.stored.trials)
-    run.stored = replace(run.stored, trials=(*slow, *repeated))
-    cell = summarise(run).cells[0]
-    assert len(cell.trials) == 5
-    assert cell.distribution.maximum < 1000
-
-
 def test_several_requesters_of_one_trial_are_one_trial():
     run = a_run()
     doubled = tuple(

@@ -192,7 +192,6 @@ def _end(result: GateResult, *, passes_undecided: bool) -> None:
     """Raise what the exit code says: a failed check comes first, as its numbers are invalid."""
     from orchestrator.gate.words import judgement
 
-    console.as_json = False  # stdout holds its one document already
     failed = sorted({check for run in result.runs for check in run.failed_checks})
     if failed:
         raise InvalidMeasurement(f"checks failed: {', '.join(failed)}", hint=f"orch runs check {result.runs[-1].run}")

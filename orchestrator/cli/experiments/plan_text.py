@@ -15,7 +15,7 @@ from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import OF_THE_CALL, said
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.estimate import cost_of, estimate
-from orchestrator.experiment.plan.loads import describe_load, describe_search
+from orchestrator.experiment.plan.loads import describe_search
 from orchestrator.experiment.plan.own import own_json
 from orchestrator.experiment.plan.plan import Cell, Placement, Plan
 from orchestrator.experiment.plan.topology import with_too_few_cpus
@@ -23,7 +23,7 @@ from orchestrator.experiment.plan.turn_lengths import END_BYTES
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration, format_size
 from orchestrator.findings.power import describe
-from orchestrator.quantities import count, each_turn, listed, margin, percent, sample
+from orchestrator.quantities import count, each_turn, listed, margin, of_load, percent, sample
 from orchestrator.questions.axes.axis import link_parts
 from orchestrator.questions.until.find import expected_blocks
 from orchestrator.results.documents import name_in_id
@@ -251,7 +251,7 @@ def _matrix_lines(plan: Plan) -> Iterator[str]:
             operations[cell.operation],
             cell.placement,
             *(_shown(plan, cell, factor) for factor in shown_factors),
-            describe_load(cell.load, cell.kind, cell.calls)
+            of_load(cell.load, cell.kind, cell.calls, at_once=cell.is_at_once)
             if cell.find is None
             else describe_search(cell.find, cell.load),
             _warmup(cell),

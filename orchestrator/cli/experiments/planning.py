@@ -31,7 +31,7 @@ def plan(
         bool, typer.Option("--check", help="Only say whether each file is valid; exit 2 when one is not.")
     ] = False,
     tries: Annotated[
-        bool, typer.Option("--try", help="Also ask each of your own services once, and show the request and the reply.")
+        bool, typer.Option("--try", help="Also call each of your own services once, and show the request and the reply.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -109,7 +109,6 @@ def _plan(file: Path, overrides: list[str], *, tries: bool) -> None:
     document["tried"] = _tried(planned) if tries else None
     console.emit(document)
     if wrong := [each["stack"] for each in document["tried"] or () if each.get("failure")]:
-        console.as_json = False  # stdout holds its one document already
         raise MissingError(f"no right reply from {', '.join(wrong)}", hint="its request and reply are above")
 
 

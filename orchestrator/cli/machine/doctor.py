@@ -62,8 +62,6 @@ def doctor(
     if provider is not None and not usable[provider]:
         missing = lacking(findings, provider)
         details = "; ".join(finding.detail for finding in missing)
-        # The findings are already on stdout; as JSON they must stay its one document.
-        console.as_json = False
         raise MissingError(f"provider {provider} cannot be used here: {details}", hint=missing[0].hint or None)
 
 

@@ -65,7 +65,6 @@ def compare(
     console.emit(_document(comparison, judgement))
     _print(comparison)
     if judgement is not None and judgement.error is not None:
-        console.as_json = False  # stdout holds its one document already
         raise judgement.error
 
 

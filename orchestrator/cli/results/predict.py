@@ -64,7 +64,6 @@ def predict(
     document["refused"] = [{**asdict(each), "why": list(map(why, each.why))} for each in predicted.refused]
     console.emit(document)
     if not predicted.settings:
-        console.as_json = False  # stdout holds its one document already
         raise UsageError(
             f"nothing is predicted there: {'; '.join(refusals(predicted))}",
             hint="measure that place: widen `distance`, the payload or `load` of the run's experiment",

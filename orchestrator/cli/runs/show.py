@@ -66,7 +66,6 @@ def check(
     console.lines(coloured(table(("", "", ""), rows), _STYLES))
     console.result(verdicts(summary.checks))
     if failed := failed_names(summary.checks):
-        console.as_json = False  # stdout holds its one document already
         raise InvalidMeasurement(
             f"run {summary.run.id}: {', '.join(failed)} failed. {invalid_numbers(summary)}",
             hint="see above for what each check found and what to do; `--json` gives the numbers it used",

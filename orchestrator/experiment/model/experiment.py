@@ -168,7 +168,10 @@ def _without_options() -> dict[str, Any]:
     """A key for every call of the catalogue that needs no payload: it takes no options."""
     return {
         operation.name: (
-            Annotated[parts.PlainOptions | None, Field(description=f"Asked with the message of {operation.message}.")],
+            Annotated[
+                parts.PlainOptions | None,
+                Field(description=f"{', '.join(operation.request)} in, {', '.join(operation.reply)} out."),
+            ],
             None,
         )
         for operation in catalogue().operations.values()

@@ -55,7 +55,7 @@ class ServiceSpec(Strict):
     folder: Text = Field(".", description="Where it is started; beside the experiment unless given.")
     env: dict[str, str] = Field(default_factory=dict, description="Its environment.")
     build: Text | None = Field(None, description="A command to run there once.")
-    ready: ReadySpec | None = Field(None, description="When it can be asked; when it takes connections unless given.")
+    ready: ReadySpec | None = Field(None, description="How it shows that it is ready; by default, it takes connections.")
     within: PositiveDuration = Field(30.0, description="It must be ready by then.")
     url: Text | None = Field(None, description="Of one that runs already.")
     address: Short | None = Field(None, description="Of one that runs already, without TLS.")
@@ -142,7 +142,7 @@ class OwnCallSpec(Strict):
     message: Any = Field(None, description="grpc: the request by its fields, or as its JSON form.")
     proto: Text | None = Field(None, description="grpc: a .proto, its imports beside it.")
     descriptors: Text | None = Field(None, description="grpc: a compiled descriptor set.")
-    reflection: Literal[True] | None = Field(None, description="grpc: ask the running service.")
+    reflection: Literal[True] | None = Field(None, description="grpc: take the methods from the running service.")
     expect: ExpectSpec = Field(ExpectSpec(), description="What a right reply has; any success is right unless given.")
     save: dict[Column, Text] = Field(
         default_factory=dict, description="Values of the reply that later `steps` have as `{name}`."

@@ -16,7 +16,7 @@ from orchestrator.experiment.model.options import MOST_PER_S, FindSpec, LoadSpec
 from orchestrator.experiment.plan.cells import cell_id
 from orchestrator.experiment.plan.plan import Cell, Find
 from orchestrator.experiment.read.tree import Key
-from orchestrator.experiment.read.units import exact_duration, format_duration, format_rate, rate_of_tasks
+from orchestrator.experiment.read.units import format_duration, format_rate
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Load, Warmup
 
@@ -153,35 +153,12 @@ def resolve_warmup(located: Located, own: WarmupSpec | None, path: Sequence[Key]
     return Warmup(requests=requests, at_least_s=at_least_s, at_most_s=at_most_s)
 
 
-def describe_load(load: Load, kind: Kind = "call", calls: int = 1) -> str:
-    """A load in words: `1,000 requests, 1 in flight`, `10 s, 500/s poisson, at most 250 in flight`, `10 s, 5 clients`."""
-    if kind == "stream":
-        return f"{format_duration(load.duration_s or 0.0)}, {clients(load.concurrency)}"
-    how = f"{load.concurrency:,} in flight"
-    if load.rate_per_s is not None:
-        rate = format_rate(load.rate_per_s) if calls == 1 else rate_of_tasks(load.rate_per_s, calls)
-        how = f"{rate} {load.arrivals}, at most {how}"
-    elif load.think_s:
-        spread = "" if load.thinking == "constant" else f" ({load.thinking})"
-        how = f"at most {how}, think time {exact_duration(load.think_s)}{spread}"
-    sample = "messages" if kind == "codec" else "tasks" if calls > 1 else "requests"
-    ends = [f"{load.requests:,} {sample}"] if load.requests is not None else []
-    if load.duration_s is not None:
-        ends.append(f"{'at most ' if ends else ''}{format_duration(load.duration_s)}")
-    return ", ".join([*ends] if kind == "codec" else [*ends, how])
-
-
 def describe_search(find: Find, load: Load) -> str:
     """A search in words: `10 s each, poisson: the highest of 100/s to 10000/s within 2 % at which p99 < 10 ms`."""
     bound = "" if find.concurrency is None else f", at most {find.concurrency:,} in flight"
     rates = f"{format_rate(find.lowest)} to {format_rate(find.highest)} within {(find.factor - 1) * 100:.2g} %"
     each = f"{format_duration(load.duration_s or 0.0)} each, {load.arrivals}{bound}"
     return f"{each}: the highest of {rates} at which {find.text}"
-
-
-def clients(number: int) -> str:
-    """`1 client`, `5 clients`: how many a stream has."""
-    return f"{number:,} client{'' if number == 1 else 's'}"
 
 
 # ---- how a search goes on

@@ -6,7 +6,6 @@ All that judges or describes cells does so without knowing of searches. What the
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import replace
 
 from orchestrator.experiment.plan.loads import at_step
@@ -25,7 +24,7 @@ def expanded(plan: Plan, manifest: Manifest) -> tuple[Plan, Manifest]:
         return replace(plan, repeats=blocks, trials=tuple(t for t in plan.trials if t.block < blocks)), manifest
     if all(cell.find is None for cell in plan.cells):
         return plan, manifest
-    tried = {(record.cell, record.probe.step) for record in last_attempts(manifest.trials) if record.probe is not None}
+    tried = {(record.cell, record.probe.step) for record in manifest.trials if record.probe is not None}
     searched = {cell.id: cell for cell in plan.cells if cell.find is not None}
     tried_cells = {
         (name, step): at_step(cell, step)
@@ -60,15 +59,6 @@ def expanded(plan: Plan, manifest: Manifest) -> tuple[Plan, Manifest]:
 def searches(plan: Plan, manifest: Manifest) -> dict[tuple[str, int], list[TrialRecord]]:
     """The trials of each search that count, in their order, by cell and repeat."""
     by_search: dict[tuple[str, int], list[TrialRecord]] = defaultdict(list)
-    for trial in last_attempts(manifest.trials):
+    for trial in manifest.trials:
         by_search[trial.cell, trial.block // plan.rounds].append(trial)
     return dict(by_search)
-
-
-def last_attempts(trials: Iterable[TrialRecord]) -> list[TrialRecord]:
-    """The trials that count: a block that was cut and repeated counts only as it was made last."""
-    trials = list(trials)
-    last: dict[int, int] = {}
-    for trial in trials:
-        last[trial.block] = max(last.get(trial.block, 0), trial.attempt)
-    return sorted((t for t in trials if t.attempt == last[t.block]), key=lambda t: t.index)

@@ -16,12 +16,13 @@ import pytest
 
 from orchestrator.experiment.model.factors import knobs, resources
 from orchestrator.experiment.plan.contrasts import compared, pairs
-from orchestrator.experiment.plan.loads import describe_load, describe_search
+from orchestrator.experiment.plan.loads import describe_search
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.topology import topology
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.problems import ExperimentError
+from orchestrator.quantities import of_load
 
 FILES = tuple(Path(__file__).with_name(name) for name in ("refusals.txt", "plans.txt"))
 USUAL = {"name": "refused", "question": "What is refused?", "stacks": "rest", "operations": "timestamp"}
@@ -77,7 +78,7 @@ def in_lines(plan: Plan) -> Iterator[str]:
 
 
 def _of_cell(cell: Cell) -> str:
-    load = describe_search(cell.find, cell.load) if cell.find else describe_load(cell.load, cell.kind, cell.calls)
+    load = describe_search(cell.find, cell.load) if cell.find else of_load(cell.load, cell.kind, cell.calls, at_once=cell.is_at_once)
     settings = [f"{name} {value}" for name, value in (knobs(cell.factors) | resources(cell.factors)).items()]
     probes = [f"{cell.find.probes} probes"] if cell.find else []
     calls = [f"{cell.in_a_row} of {cell.calls} calls in a row, {cell.connections_each} connections"]

@@ -87,12 +87,6 @@ def test_what_is_used_beside_the_hosts_is_counted_from_the_warm_up_on(host, read
     assert make(host, beside_cpu_s=iter(readings).__next__).beside_cpu_s == used_s
 
 
-def test_overhead_is_what_was_neither_warm_up_nor_measuring(host):
-    outcome = make(host)  # the fake lets two seconds pass, of which its `done` line accounts for one
-    assert outcome.elapsed_s == pytest.approx(2.0)
-    assert outcome.overhead_s == pytest.approx(1.0)
-
-
 def test_several_requesters_are_started_at_once_and_store_apart(host):
     outcome = make(host, requesters=3)
     trials = [p.trial for p in host.processes if p.role == "requester"]

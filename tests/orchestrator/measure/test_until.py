@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator import errors
 from orchestrator.experiment.plan.plan import Plan, Until
-from orchestrator.measure.progress import Steps, shown
+from orchestrator.measure.progress import shown
 from orchestrator.measure.remaining import status
 from orchestrator.results.folder import verify
 from orchestrator.results.manifest import DecisionRecord
@@ -84,9 +84,7 @@ def test_a_run_that_was_cut_decides_the_same_when_it_goes_on(lab):
 def test_who_watches_is_told_how_wide_intervals_are_and_what_time_is_left(lab):
     planned = a_plan(0.001, at_most=5)
     lab.run(planned)
-    state = lab.runs.journal_state()
-    steps = Steps(stage="measure")
-    seen = shown(lab.runs.id, planned, state, steps, lab.time.clock())
+    seen = shown(lab.runs.id, planned, lab.runs.journal_state(), lab.time.clock())
     assert seen.width.startswith("block 4 of at most 5, widest interval ± ")
     assert seen.width.endswith(" % of ± 0.1 % wanted")
 
