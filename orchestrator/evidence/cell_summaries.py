@@ -11,7 +11,9 @@ from orchestrator import quantities
 from orchestrator.evidence import host_noise
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, TrialEvidence
 from orchestrator.experiment.plan.plan import Cell, Operation
+from orchestrator.findings import store_times
 from orchestrator.findings.block_values import by_block
+from orchestrator.findings.error_level import alpha
 from orchestrator.findings.summary import (
     CellSummary,
     Counts,
@@ -23,8 +25,6 @@ from orchestrator.findings.summary import (
     TrialSummary,
 )
 from orchestrator.findings.trial_values import COUNTED_BY, GOODPUT, over_trials
-from orchestrator.questions.stores import times as store_times
-from orchestrator.questions.until import find as until
 from orchestrator.statistics import intervals
 from orchestrator.statistics.intervals import Mean
 from orchestrator.statistics.terms import Interval
@@ -96,7 +96,7 @@ def _median_interval(trials: Sequence[TrialSummary], run: RunEvidence) -> Interv
     medians = list(by_block(trials, "median").values())
     if not medians or any("median" in trial.censored for trial in trials):
         return None
-    return intervals.of_trials(medians).interval(until.alpha(run.plan))
+    return intervals.of_trials(medians).interval(alpha(run.plan))
 
 
 def _connections(cell: CellEvidence) -> float | None:

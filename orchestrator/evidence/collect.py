@@ -13,7 +13,9 @@ import numpy as np
 
 from orchestrator import quantities
 from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.evidence import streams
 from orchestrator.evidence.joined_turns import counted, joined, turn_medians
+from orchestrator.evidence.mixes import COLUMNS_OF_MIXES, OperationsOfMix
 from orchestrator.evidence.one_clock import OnHost, busiest, by_host, seen_in_all
 from orchestrator.evidence.run_evidence import (
     COLUMNS,
@@ -30,6 +32,8 @@ from orchestrator.evidence.run_evidence import (
     named,
     parts_of,
 )
+from orchestrator.evidence.searched import expanded
+from orchestrator.evidence.streams import DROPPED, StreamSamples
 from orchestrator.experiment.model.factors import is_in_pieces
 from orchestrator.experiment.plan.cells import connections_in, in_all, seed_of, share_of
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, read_plan
@@ -37,10 +41,6 @@ from orchestrator.experiment.plan.topology import limit_of
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.findings.summary import FloorSummary, PartSummary, Strip, TrialSummary
 from orchestrator.findings.trial_values import FIRST, FIRST_REQUEST, PER
-from orchestrator.questions.capacity.expand import expanded
-from orchestrator.questions.mix.observe import COLUMNS_OF_MIXES, OperationsOfMix
-from orchestrator.questions.streams import observe as streams
-from orchestrator.questions.streams.observe import DROPPED, StreamSamples
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import Manifest, RequesterRecord, TrialRecord
 from orchestrator.statistics import quantiles as st

@@ -9,8 +9,8 @@ from typing import TypeAlias
 from orchestrator.evidence.run_evidence import CellEvidence, TrialEvidence, round_trips_to_open
 from orchestrator.experiment.plan.cells import ask_postgresql
 from orchestrator.experiment.plan.topology import Limit
+from orchestrator.findings import store_times
 from orchestrator.findings.disturbed import MOST
-from orchestrator.questions.stores import times as store_times
 from services.python.contract.counters import HostCounters
 
 LIMITS = {"steal": 0.01, "throttled": 0.01, "pressure": 0.20, "foreign": 0.25}

@@ -25,7 +25,6 @@ from services.python.contract.lines import STATUSES, Load
 from services.python.contract.requester_lines import Done
 from services.python.load.phases import Rests
 
-SHORT_WINDOW_S = 0.5  # below it the responder's work outside of the window counts for too much of its CPU time
 COLUMNS = (
     "sequence",
     "phase",

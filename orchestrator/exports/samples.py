@@ -15,14 +15,14 @@ import numpy as np
 from orchestrator.errors import UsageError
 from orchestrator.evidence.collect import is_one_machine
 from orchestrator.evidence.joined_turns import joined
+from orchestrator.evidence.searched import expanded
+from orchestrator.evidence.streams import StreamSamples
 from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.experiment.plan.plan import Cell, Plan, read_plan
 from orchestrator.exports.cell_columns import BETWEEN, CELL, FAILED, RTT, RUN, VALID, distances_of
 from orchestrator.exports.typed_table import Column, Type, Value, of_factor, schema
 from orchestrator.findings.summary import RunSummary
 from orchestrator.findings.validity import failed_in
-from orchestrator.questions.capacity.expand import expanded
-from orchestrator.questions.streams.observe import StreamSamples
 from orchestrator.record_layout import COLUMNS as RECORDED
 from orchestrator.results.convert import Constants, constants
 from orchestrator.results.folder import RunFolder

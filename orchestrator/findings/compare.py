@@ -23,9 +23,9 @@ from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.findings import naming
 from orchestrator.findings.block_values import by_block, by_schedule, lost, moved, ratios, why_no_value
 from orchestrator.findings.disturbed import Disturbed, corrected
+from orchestrator.findings.error_level import alpha
 from orchestrator.findings.summary import CellSummary, Comparison
 from orchestrator.findings.trial_values import COST_NAMES, COSTS, SPREAD_NAMES, SPREADS, CostName, SpreadName
-from orchestrator.questions.until import find as until
 from orchestrator.statistics import equivalence, intervals
 from orchestrator.statistics.intervals import ALPHA, LogMean
 from orchestrator.statistics.terms import Interval, Reason, ReasonKind, Standing, because
@@ -128,7 +128,7 @@ def _compare(
             for pair in known
             if statistic != "throughput" or pair.cell.kind != "stream"  # its schedule sets how many events there are
         ]
-        yield from _judge(compared, plan.matters, invalid, until.alpha(plan))
+        yield from _judge(compared, plan.matters, invalid, alpha(plan))
 
 
 def _parts(plan: Plan, cell: CellSummary) -> dict[str, str]:

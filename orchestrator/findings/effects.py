@@ -10,9 +10,9 @@ from math import log
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import BY_NAME, FETCH, OF_THE_CALL, STACK
 from orchestrator.findings.block_values import ratios
+from orchestrator.findings.limits import limiting_end, mean_of, responder_cpu
 from orchestrator.findings.ranking import Ranking
 from orchestrator.findings.summary import CellSummary
-from orchestrator.questions.saturation.find import limit_of, mean_of, responder_cpu
 from orchestrator.statistics.equivalence import is_within
 from orchestrator.statistics.intervals import FEWEST_BLOCKS, LogMean, holm_levels, log_mean
 
@@ -104,7 +104,7 @@ def limits(rankings: Sequence[Ranking]) -> dict[str, tuple[str, ...]]:
         is_loaded = cell.kind == "call" and (int(cell.factors.get("concurrency") or 1) > 1 or cell.factors.get("rate"))
         if not is_loaded or not cell.trials:
             continue
-        limit = limit_of(
+        limit = limiting_end(
             mean_of(responder_cpu(trial) for trial in cell.trials), mean_of(trial.cpu_share for trial in cell.trials)
         )
         if limit in ("responder", "requester", "both"):

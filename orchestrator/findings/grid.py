@@ -10,7 +10,6 @@ from orchestrator.experiment.model.factor import Factor, Value
 from orchestrator.experiment.model.factors import BY_NAME, FACTORS, OF_THE_CALL
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.findings.summary import CellSummary, FloorSummary, RunSummary
-from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 
 PLACEMENT = "placement"
 _KEPT = "reuse"
@@ -106,7 +105,7 @@ class Sweep:
 
 def sweep(summary: RunSummary) -> Sweep | None:
     """The run along the first of its axes; None of a run without one, and of a search for rates."""
-    if CAPACITY.of(summary).rates:
+    if any(cell.get("find") for cell in summary.plan.get("cells", ())):
         return None
     controls = {stack["id"] for stack in summary.plan.get("stacks", ()) if stack.get("control_of")}
     cells = tuple(cell for cell in summary.cells if cell.stack not in controls)

@@ -15,8 +15,8 @@ from orchestrator.experiment.model.factors import BY_NAME, FACTORS, STACK, of_th
 from orchestrator.findings.check_result import CheckResult
 from orchestrator.findings.condition import Condition
 from orchestrator.findings.disturbed import Disturbed
+from orchestrator.findings.store_times import StoreTimes
 from orchestrator.findings.trial_values import CostName, SpreadName
-from orchestrator.questions.stores.times import StoreTimes
 from orchestrator.results.documents import sealed
 from orchestrator.statistics.intervals import Mean
 from orchestrator.statistics.quantiles import Distribution

@@ -12,7 +12,6 @@ from orchestrator.findings.summary import MeasuredRun, RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.distance import words as distance
 from orchestrator.questions.distance.find import QUESTION as DISTANCE
-from orchestrator.questions.evolution import words as evolution
 from orchestrator.questions.languages.find import QUESTION as LANGUAGES
 from orchestrator.questions.languages.words import sentence as of_languages
 from orchestrator.questions.sameness import words as sameness
@@ -21,6 +20,7 @@ from orchestrator.results.derive import JournalState
 from orchestrator.shapes import decode
 from orchestrator.wording import other_questions
 from orchestrator.wording.grounds import crossings
+from orchestrator.wording.tables import evolution
 
 SHARED = "shared the machine with another measurement, which disturbs both"
 

@@ -9,13 +9,13 @@ from orchestrator.experiment.model.factors import STACK
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
 from orchestrator.findings.trial_values import SPREADS, SpreadName
 from orchestrator.questions.capacity.find import Capacity, FoundRate, RateComparison
-from orchestrator.questions.evolution import words as evolution
 from orchestrator.questions.languages.find import QUESTION as LANGUAGES
 from orchestrator.questions.languages.words import sentence as of_languages
 from orchestrator.questions.stability.find import QUESTION as STABILITY
 from orchestrator.questions.stability.find import Least, least
 from orchestrator.questions.stalls.find import Stall
 from orchestrator.wording.phrasing import Line, change, change_span, fitting, named, scale_for, some
+from orchestrator.wording.tables import evolution
 
 
 def own(summary: RunSummary) -> str:

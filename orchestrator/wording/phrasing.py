@@ -8,8 +8,8 @@ from math import floor, log10
 from typing import Literal
 
 from orchestrator import quantities
+from orchestrator.evidence.streams import DROPPED
 from orchestrator.findings.summary import CellSummary
-from orchestrator.questions.streams.observe import DROPPED
 from orchestrator.statistics.terms import Interval
 
 MOST_LETTERS = 240

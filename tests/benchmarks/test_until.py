@@ -11,6 +11,7 @@ import pytest
 from benchmarks.simulated import VALIDATION
 from benchmarks.until import EFFECTS, correlated, coverage, ended, log_ratios, table
 from orchestrator.experiment.plan.plan import Until
+from orchestrator.findings.error_level import SHARE
 from orchestrator.questions.until import find as until
 from orchestrator.results.turn_times import TrialMedian
 from tests.support.plans import plan
@@ -39,7 +40,7 @@ def test_the_simulated_rule_is_that_of_runs():
 
 
 def test_without_the_correction_intervals_cover_less():
-    corrected, plain = (coverage("normal", runs=1500, sd=0.03, share=share)["covered"] for share in (until.SHARE, 1.0))
+    corrected, plain = (coverage("normal", runs=1500, sd=0.03, share=share)["covered"] for share in (SHARE, 1.0))
     assert plain < corrected
 
 

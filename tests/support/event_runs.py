@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from orchestrator.evidence.streams import due
 from orchestrator.experiment.plan import plan as p
-from orchestrator.questions.streams.observe import due
 from orchestrator.record_layout import CLOCKS, COLUMNS, KINDS
 from services.python.contract.lines import STATUSES, Load, Warmup
 from tests.support.drafts import heard_of

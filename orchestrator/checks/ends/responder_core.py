@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from orchestrator.checks.base import CALLS, STREAMS, Check, Finding, cannot_tell, not_reported, passes, warns
-from orchestrator.evidence.run_evidence import SHORT_WINDOW_S, CellEvidence, TrialEvidence
+from orchestrator.evidence.run_evidence import CellEvidence, TrialEvidence
 from orchestrator.experiment.plan.cells import workers_of
+from orchestrator.findings.limits import SHORT_WINDOW_S
 from services.python.contract.limits import SATURATED
 
 

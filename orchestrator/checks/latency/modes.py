@@ -22,7 +22,7 @@ import numpy as np
 
 from orchestrator.checks.base import CALLS, CODECS, Check, Finding, not_applicable, passes, warns, worst
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
-from orchestrator.questions.stores import times as store_times
+from orchestrator.findings import store_times
 from orchestrator.statistics.quantiles import NS_PER_MS, Nanoseconds, quantile
 
 NAME = "latency modes"

@@ -18,8 +18,8 @@ from typing import Any
 from orchestrator.checks.base import STREAMS, Check, Finding, fails, in_most, passes, point, untroubled, warns
 from orchestrator.checks.replies.reply import percentiles_moved
 from orchestrator.evidence.run_evidence import CellEvidence, EventCounts, Part, Samples, StreamTrial, TrialEvidence
+from orchestrator.evidence.streams import StreamSamples
 from orchestrator.findings.check_result import Overload
-from orchestrator.questions.streams.observe import StreamSamples
 from orchestrator.statistics.quantiles import quantile
 
 _FEWEST_KEPT, _FEW_KEPT = 0.9, 0.98  # of the planned rate

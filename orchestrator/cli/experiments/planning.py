@@ -31,7 +31,8 @@ def plan(
         bool, typer.Option("--check", help="Only say whether each file is valid; exit 2 when one is not.")
     ] = False,
     tries: Annotated[
-        bool, typer.Option("--try", help="Also call each of your own services once, and show the request and the reply.")
+        bool,
+        typer.Option("--try", help="Also call each of your own services once, and show the request and the reply."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -55,7 +55,9 @@ class ServiceSpec(Strict):
     folder: Text = Field(".", description="Where it is started; beside the experiment unless given.")
     env: dict[str, str] = Field(default_factory=dict, description="Its environment.")
     build: Text | None = Field(None, description="A command to run there once.")
-    ready: ReadySpec | None = Field(None, description="How it shows that it is ready; by default, it takes connections.")
+    ready: ReadySpec | None = Field(
+        None, description="How it shows that it is ready; by default, it takes connections."
+    )
     within: PositiveDuration = Field(30.0, description="It must be ready by then.")
     url: Text | None = Field(None, description="Of one that runs already.")
     address: Short | None = Field(None, description="Of one that runs already, without TLS.")

@@ -16,18 +16,19 @@ from typing import Literal
 import numpy as np
 
 from orchestrator.evidence.run_evidence import RunEvidence, TrialEvidence
+from orchestrator.evidence.searched import searches
 from orchestrator.experiment.model.factors import BY_NAME, STACK
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.loads import at_step, next_step, search_bounds
 from orchestrator.experiment.plan.plan import Cell, Find, Plan
 from orchestrator.findings import naming
 from orchestrator.findings.check_result import CheckResult
+from orchestrator.findings.limits import Limit, limiting_end, mean_of, responder_cpu
 from orchestrator.findings.summary import CellSummary
 from orchestrator.findings.validity import failed_in
 from orchestrator.questions.base import Basis, Question, is_no_search
-from orchestrator.questions.capacity.expand import searches
 from orchestrator.questions.capacity.observe import NAME, Waited
-from orchestrator.questions.saturation.find import Limit, is_beyond_capacity, limit_of, mean_of, responder_cpu
+from orchestrator.questions.saturation.find import is_beyond_capacity
 from orchestrator.results.manifest import Manifest, TrialRecord
 from orchestrator.statistics import equivalence, intervals
 from orchestrator.statistics.intervals import ALPHA, LogMean
@@ -203,7 +204,7 @@ def _rate(
         rate_per_s=rate,
         side=side,
         interval=interval_of(find, results),
-        limit=_limit(limit_of(responder, requester), waited, len(decisive)) if decisive else None,
+        limit=_limit(limiting_end(responder, requester), waited, len(decisive)) if decisive else None,
         requester_cpu=requester,
         responder_cpu=responder,
         is_control=any(stack.id == cell.stack and stack.control_of for stack in plan.stacks),

@@ -10,27 +10,23 @@ one of them does (Bonferroni's share of 5 % each: one is enough).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, takewhile
 from math import log
-from statistics import mean
 from typing import Literal
 
-from orchestrator.evidence.run_evidence import SHORT_WINDOW_S
 from orchestrator.experiment.model.factors import BY_NAME
 from orchestrator.experiment.read.units import format_rate
 from orchestrator.findings import naming
 from orchestrator.findings.check_result import CheckResult
-from orchestrator.findings.summary import CellSummary, TrialSummary
+from orchestrator.findings.limits import Limit, limiting_end, mean_of, responder_cpu
+from orchestrator.findings.summary import CellSummary
 from orchestrator.findings.validity import failed_in
 from orchestrator.questions.base import Question, is_no_search
 from orchestrator.statistics import intervals
 from orchestrator.statistics.intervals import LogMean, Mean
 from orchestrator.statistics.terms import Reason, ReasonKind, because
-from services.python.contract.limits import SATURATED
-
-Limit = Literal["responder", "requester", "both", "neither", "unknown"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,22 +167,6 @@ def _point(cell: CellSummary, factor: str, checks: Sequence[CheckResult], margin
     )
 
 
-def mean_of(shares: Iterable[float | None]) -> float | None:
-    """Over trials; None unless every trial knows."""
-    every = [*shares]
-    known = [share for share in every if share is not None]
-    return mean(known) if known and len(known) == len(every) else None
-
-
-def responder_cpu(trial: TrialSummary) -> float | None:
-    """How busy the responder's core was.
-
-    Unknown of a short window, in which starting and ending the trial may have used it (`responder's core`).
-    """
-    window_s = trial.responder_window_s
-    return None if window_s is not None and window_s < SHORT_WINDOW_S else trial.responder_cpu_share
-
-
 def _why_left_out(cell: CellSummary, checks: Sequence[CheckResult]) -> Reason | None:
     """A rate that could not be offered in full is a result; whatever else makes a cell invalid leaves it out."""
     failed = failed_in(cell.id, [check for check in checks if not is_beyond_capacity(check)])
@@ -231,7 +211,7 @@ def _with_knee(series: LoadSeries, by_block: Sequence[Mapping[int, float]], soun
         knee_from=first,
         knee_by=last,
         is_reached=is_reached,
-        limit=limit_of(points[knee].responder_cpu, points[knee].requester_cpu)
+        limit=limiting_end(points[knee].responder_cpu, points[knee].requester_cpu)
         if is_reached or points[knee].keeps_up is False
         else None,
     )
@@ -259,14 +239,6 @@ def _ends(ratios: Mapping[tuple[int, int], LogMean], sound: Sequence[int], least
 
     first = next(place for place in sound if reaches(place, 1, several))
     return first, next((place for place in sound if reaches(place, 0, intervals.ALPHA)), sound[-1])
-
-
-def limit_of(responder_cpu: float | None, requester_cpu: float | None) -> Limit:
-    """Return which process fills its core and so limits; unknown where one share is unknown and the other one is low."""
-    is_responder, is_requester = ((share or 0.0) >= SATURATED for share in (responder_cpu, requester_cpu))
-    if is_responder or is_requester:
-        return "both" if is_responder and is_requester else "responder" if is_responder else "requester"
-    return "unknown" if responder_cpu is None or requester_cpu is None else "neither"
 
 
 QUESTION: Question[tuple[LoadSeries, ...]] = Question(

@@ -17,10 +17,11 @@ from math import exp, log, sqrt
 from orchestrator.experiment.plan.contrasts import Pair, pairs
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.block_values import medians, ratio
+from orchestrator.findings.error_level import alpha
 from orchestrator.questions.base import Basis, Question
 from orchestrator.results.turn_times import TrialMedian
 from orchestrator.statistics import intervals
-from orchestrator.statistics.intervals import ALPHA, LogMean
+from orchestrator.statistics.intervals import LogMean
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,9 +46,6 @@ class Stopped:
     widths: tuple[Width, ...]
 
 
-SHARE = 0.6
-"""Of the error, at each look before the last block; chosen by simulation."""
-
 BEYOND_DOUBT = 0.001
 """The p value below which a stack is slower at any look: of equal ones some 2 % are, in 40 looks."""
 
@@ -64,15 +62,6 @@ class Look:
     blocks: int
     widths: tuple[Width, ...]
     reached: bool
-
-
-def alpha(plan: Plan, blocks: int | None = None) -> float:
-    """The error of intervals after so many blocks (those of the plan, unless given): smaller where a run may have ended.
-
-    `plan` as it was made: of one that ended early, `repeats` are the blocks that it has.
-    """
-    run_blocks = plan.blocks if blocks is None else blocks
-    return ALPHA * SHARE if plan.until is not None and run_blocks < plan.until.at_most else ALPHA
 
 
 def look(plan: Plan, by_block: Medians, blocks: int) -> Look:

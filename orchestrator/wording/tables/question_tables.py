@@ -6,18 +6,15 @@ from collections.abc import Callable, Mapping
 
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.capacity import words as capacity
-from orchestrator.questions.evolution import words as evolution
 from orchestrator.questions.languages import words as languages
-from orchestrator.questions.mix import words as mix
 from orchestrator.questions.saturation import words as saturation
 from orchestrator.questions.stability import words as stability
-from orchestrator.questions.stores import words as stores
-from orchestrator.questions.streams import words as streams
+from orchestrator.wording.tables import evolution, mixes, stores, streams
 from orchestrator.wording.tables.table import Table
 
 TABLES: Mapping[str, Callable[[RunSummary], tuple[Table, ...]]] = {
     "Events": streams.tables,
-    "Operations of the mix": mix.tables,
+    "Operations of the mix": mixes.tables,
     "Stability": stability.tables,
     "Changed schemas": evolution.tables,
     "Server time": stores.tables,

@@ -78,7 +78,11 @@ def in_lines(plan: Plan) -> Iterator[str]:
 
 
 def _of_cell(cell: Cell) -> str:
-    load = describe_search(cell.find, cell.load) if cell.find else of_load(cell.load, cell.kind, cell.calls, at_once=cell.is_at_once)
+    load = (
+        describe_search(cell.find, cell.load)
+        if cell.find
+        else of_load(cell.load, cell.kind, cell.calls, at_once=cell.is_at_once)
+    )
     settings = [f"{name} {value}" for name, value in (knobs(cell.factors) | resources(cell.factors)).items()]
     probes = [f"{cell.find.probes} probes"] if cell.find else []
     calls = [f"{cell.in_a_row} of {cell.calls} calls in a row, {cell.connections_each} connections"]

@@ -19,12 +19,12 @@ from orchestrator.report.render import render
 from orchestrator.summarise import summarise, summary_of
 from orchestrator.wording.answer import answer
 from orchestrator.wording.tables.question_tables import tables
+from tests.orchestrator.evidence import test_mixes as mix
+from tests.orchestrator.findings import test_store_times as stores
 from tests.orchestrator.questions.capacity import test_find as capacity
 from tests.orchestrator.questions.languages import test_find as languages
-from tests.orchestrator.questions.mix import test_observe as mix
 from tests.orchestrator.questions.saturation import test_beyond_capacity as saturation
 from tests.orchestrator.questions.stability import test_find as stability
-from tests.orchestrator.questions.stores import test_times as stores
 from tests.support.codec_runs import a_codec_run
 from tests.support.event_runs import a_stream_run
 from tests.support.findings import having, labelled

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from orchestrator.findings.summary import CellSummary, RunSummary, StreamSummary
-from orchestrator.questions.streams.words import TIMED_OF_EVENTS
 from orchestrator.report.render import render
 from orchestrator.results.manifest import Heard
 from orchestrator.summarise import summarise
 from orchestrator.wording.checks.sentences import explanation
+from orchestrator.wording.tables.streams import TIMED_OF_EVENTS
 from tests.support import judged
 from tests.support.event_runs import FAR, a_stream_plan, a_stream_run, enter, places, without
 from tests.support.runs import MS, Draft, a_run

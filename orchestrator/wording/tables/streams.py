@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from orchestrator.evidence.streams import DROPPED
 from orchestrator.findings.summary import RunSummary, StreamSummary
 from orchestrator.quantities import Unit, significant, size, unit_for
-from orchestrator.questions.streams.observe import DROPPED
 from orchestrator.wording.tables.table import Table, text_table
 
 TIMED_OF_EVENTS: Mapping[str, str] = {

@@ -10,9 +10,9 @@ import pytest
 
 from orchestrator.findings.summary import RunSummary, StreamSummary
 from orchestrator.quantities import Unit
-from orchestrator.questions.streams import words as stream_words
 from orchestrator.summarise import summarise
 from orchestrator.wording.checks.sentences import explanation
+from orchestrator.wording.tables import streams as stream_words
 from tests.support import judged
 from tests.support.event_runs import EVENT, a_stream_plan, a_stream_run, places
 from tests.support.runs import MS, Draft

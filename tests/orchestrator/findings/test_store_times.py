@@ -6,11 +6,11 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+from orchestrator.findings import store_times
+from orchestrator.findings.store_times import StoreTimes
 from orchestrator.findings.summary import Details, RunSummary
-from orchestrator.questions.stores import times as store_times
-from orchestrator.questions.stores import words as store_words
-from orchestrator.questions.stores.times import StoreTimes
 from orchestrator.summarise import summarise
+from orchestrator.wording.tables import stores as store_words
 from services.python.contract import responder_lines as lines
 from tests.support.event_runs import a_stream_run
 from tests.support.findings import having

@@ -1,1 +1,0 @@
-"""What readers make of records that another schema wrote."""

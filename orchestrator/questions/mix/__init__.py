@@ -1,1 +1,0 @@
-"""The operations of a mix, each by itself."""

@@ -1,1 +1,0 @@
-"""Where the handling time of requests to a store goes."""

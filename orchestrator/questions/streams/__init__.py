@@ -1,1 +1,0 @@
-"""What became of the events of a stream."""
