@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from benchmarks.checks.realistic import SCENARIOS, STREAMS, clean_run
 from orchestrator.checks import CHECKS, run_checks
 from orchestrator.checks.base import rank
 from orchestrator.evidence.collect import collect
+from orchestrator.wording.checks.sentences import document
 from services.python.contract.limits import Kind
 
 Heard = Callable[[str], None]
@@ -68,7 +68,7 @@ def synthetic(runs: int, heard: Heard, only: str | None = None) -> Alarms:
         for number in range(runs):
             scenario = scenarios[number % len(scenarios)]
             run = clean_run(_SEEDS[kind] + number, **_SCENARIOS[kind][scenario])
-            _count(counts, [asdict(result) for result in run_checks(collect(run, observers))], scenario)
+            _count(counts, document(run_checks(collect(run, observers)))["checks"], scenario)
             if number % 20 == 19:
                 heard(f"{number + 1} of {runs} synthetic runs, kind {kind}")
     return {"runs": runs, "scenarios": names, "checks": counts}
