@@ -12,7 +12,7 @@ from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.evidence.cell_summaries import summarise_cells
 from orchestrator.evidence.collect import collect
 from orchestrator.evidence.conditions import conditions, settings
-from orchestrator.experiment.plan.plan import Plan, read_plan
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.compare import compare_cells, compare_costs
 from orchestrator.findings.summary import SCHEMA_VERSION, MeasuredRun, RunSummary
 from orchestrator.findings.validity import invalid_cells, withhold
@@ -33,13 +33,11 @@ def summarise(run: RunFolder, *, is_modelled: bool = False) -> RunSummary:
     version than this program knows.
     """
     observers = {check.name: check.observe for check in CHECKS if check.observe}
-    searched = _searched(run)
-    further = stalls if searched is None else probes
+    is_search = any(cell.find for cell in run.manifest().plan.cells)
+    further = probes if is_search else stalls
     evidence = collect(run, observers, {further.NAME: further.observe})
     manifest, plan = evidence.manifest, evidence.plan
-    checks = run_checks(evidence)
-    if searched is not None:
-        checks = excused(searched, manifest, checks)
+    checks = excused(manifest, run_checks(evidence))
     cells = summarise_cells(evidence)
     invalid = invalid_cells(cells, checks)
     summary = RunSummary(
@@ -47,8 +45,8 @@ def summarise(run: RunFolder, *, is_modelled: bool = False) -> RunSummary:
         conditions=conditions(evidence),
         cells=cells,
         floors=evidence.floors,
-        comparisons=withhold(compare_cells(plan, cells, invalid), invalid) if searched is None else (),
-        costs=withhold(compare_costs(plan, cells, invalid), invalid) if searched is None else (),
+        comparisons=() if is_search else withhold(compare_cells(plan, cells, invalid), invalid),
+        costs=() if is_search else withhold(compare_costs(plan, cells, invalid), invalid),
         checks=checks,
         settings=settings(evidence),
         plan=manifest.plan,
@@ -58,7 +56,6 @@ def summarise(run: RunFolder, *, is_modelled: bool = False) -> RunSummary:
         run=run,
         evidence=evidence,
         plan=plan,
-        searched=searched,
         summary=summary,
         invalid=invalid,
         is_modelled=is_modelled,
@@ -81,14 +78,6 @@ def _measured(run: RunFolder, manifest: Manifest, plan: Plan) -> MeasuredRun:
         repeat_command=_repeat_command(plan.experiment_path, plan.overrides, verb),
         manifest_sha256=_manifest_sha256(run),
     )
-
-
-def _searched(run: RunFolder) -> Plan | None:
-    """The plan of a run that searched for rates, as it was made; None of any other."""
-    document = run.manifest().plan
-    if not any(isinstance(cell, dict) and cell.get("find") for cell in document.get("cells", ())):
-        return None
-    return read_plan(document)
 
 
 def _repeat_command(experiment: str, overrides: tuple[str, ...], verb: str) -> str:

@@ -12,21 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from orchestrator.experiment.model.factors import BY_NAME
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import CellSummary, RunSummary
 
 Factors = Mapping[str, str]
-
-_Plan = Mapping[str, Mapping[str, Mapping[str, Any]]]  # its parts by kind and id
-
-
-def _by_id(plan: Mapping[str, Any]) -> _Plan:
-    kinds = ("stacks", "operations", "placements", "cells")
-    return {kind: {part["id"]: part for part in plan.get(kind, ())} for kind in kinds}
-
-
-def factors(cell: CellSummary, plan: Mapping[str, Any]) -> Factors:
-    """What a cell measures, as texts by factor; `plan` is its run's (`RunSummary.plan`)."""
-    return _factors(cell, _by_id(plan))
 
 
 def match(new: RunSummary, old: RunSummary) -> tuple[list[tuple[CellSummary, CellSummary]], list[str]]:
@@ -34,8 +23,7 @@ def match(new: RunSummary, old: RunSummary) -> tuple[list[tuple[CellSummary, Cel
 
     Of each cell without a partner, a clause says by which factor it differs from the nearest cell of the other run.
     """
-    plans = {id(run): _by_id(run.plan) for run in (new, old)}
-    by_run = [[(_factors(cell, plans[id(run)]), cell) for cell in run.cells] for run in (new, old)]
+    by_run = [[(factors(cell, run.plan), cell) for cell in run.cells] for run in (new, old)]
     waiting: dict[frozenset[tuple[str, str]], list[CellSummary]] = defaultdict(list)
     for measured, cell in by_run[1]:
         waiting[frozenset(measured.items())].append(cell)
@@ -77,13 +65,14 @@ def _alone(
         yield text
 
 
-def _factors(cell: CellSummary, plan: _Plan) -> Factors:
-    operation, placement = plan["operations"].get(cell.operation, {}), plan["placements"].get(cell.placement, {})
-    planned = plan["cells"].get(cell.id, {})
-    load = planned.get("load", {})
-    zones = [placement[key] for key in ("from_zone", "to_zone") if placement.get(key)]
-    link = {key: value for key, value in placement.get("link", {}).items() if key != "source"}
-    control = plan["stacks"].get(cell.stack, {}).get("control_of")
+def factors(cell: CellSummary, plan: Plan) -> Factors:
+    """What a cell measures, as texts by factor; `plan` is its run's."""
+    operation = next(each for each in plan.operations if each.id == cell.operation)
+    placement = next(each for each in plan.placements if each.id == cell.placement)
+    is_control = any(stack.control_of for stack in plan.stacks if stack.id == cell.stack)
+    link = {key: value for key, value in vars(placement.link).items() if key != "source"}
+    zones = " to ".join(filter(None, (placement.from_zone, placement.to_zone)))
+    arrivals = cell.factors.get("arrivals")
     texts = {name: BY_NAME[name].text(value) if name in BY_NAME else str(value) for name, value in cell.factors.items()}
     for name in (
         "payload",
@@ -100,12 +89,11 @@ def _factors(cell: CellSummary, plan: _Plan) -> Factors:
             texts.pop(name, None)
     return {
         **texts,
-        "control": cell.stack if control else "no",
-        **_each("payload ", operation.get("payload", {})),
-        "placement": " ".join([placement.get("kind", cell.labels.placement), " to ".join(zones)]).strip(),
+        "control": cell.stack if is_control else "no",
+        **_each("payload ", operation.payload),
+        "placement": f"{placement.kind} {zones}".strip(),
         **_each("link ", link),
-        "rate": texts["rate"] if load.get("rate_per_s") is None else f"{texts['rate']} ({load.get('arrivals')})",
-        **({"find": str(planned["find"])} if planned.get("find") else {}),
+        "rate": f"{texts['rate']} ({arrivals})" if arrivals else texts["rate"],
     }
 
 

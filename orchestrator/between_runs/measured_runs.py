@@ -16,10 +16,12 @@ from typing import Any
 
 from orchestrator.between_runs.environments import are_alike
 from orchestrator.between_runs.run_statistics import mean_of
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.compare import STATISTICS
 from orchestrator.findings.summary import SCHEMA_VERSION, RunSummary
 from orchestrator.results.documents import read_sealed
 from orchestrator.results.folder import RunFolder, runs
+from orchestrator.shapes import decode
 from orchestrator.summarise import summary_of
 
 _RUNS_READ = 100  # the newest of a folder: a summary may be a megabyte
@@ -57,19 +59,19 @@ def equal_runs(to: RunSummary, summaries: Sequence[Mapping[str, Any]], *, withou
     pattern = json.loads(json.dumps({"conditions": to.conditions, "settings": to.settings}, default=vars))
     left_out = {to.run.id, *without}
     wanted = fingerprint(to.plan)
-    alike = [
+    alike = (
         run
         for run in summaries
         if run["run"]["id"] not in left_out
         and run["run"]["state"] == "complete"
         and not any(check["verdict"] == "fail" for check in run["checks"])
-        and fingerprint(run["plan"]) == wanted
         and are_alike(run, pattern)
-    ]
+    )
     equal = []
     for run in alike:
         with suppress(ValueError):
-            equal.append(EqualRun(run_id=run["run"]["id"], means=_means(summary_of(run))))
+            if fingerprint(decode(Plan, run["plan"])) == wanted:
+                equal.append(EqualRun(run_id=run["run"]["id"], means=_means(summary_of(run))))
     return equal
 
 
@@ -82,10 +84,10 @@ def beside(new: RunSummary, old: RunSummary, *folders: RunFolder) -> list[EqualR
     return equal_runs(old, summaries, without=[new.run.id])
 
 
-def fingerprint(plan: Mapping[str, Any]) -> str:
+def fingerprint(plan: Plan) -> str:
     """SHA-256 of what of a plan changes latencies, hexadecimal; of how many trials each cell has, too."""
-    kept = {key: value for key, value in plan.items() if key not in VOLATILE}
-    text = json.dumps(kept, sort_keys=True, separators=(",", ":"), default=list)
+    kept = {key: value for key, value in vars(plan).items() if key not in VOLATILE}
+    text = json.dumps(kept, sort_keys=True, separators=(",", ":"), default=vars)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -36,7 +36,7 @@ from orchestrator.evidence.searched import expanded
 from orchestrator.evidence.streams import DROPPED, StreamSamples
 from orchestrator.experiment.model.factors import is_in_pieces
 from orchestrator.experiment.plan.cells import connections_in, in_all, seed_of, share_of
-from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, read_plan
+from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
 from orchestrator.experiment.plan.topology import limit_of
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.findings.summary import FloorSummary, PartSummary, Strip, TrialSummary
@@ -69,7 +69,7 @@ def collect(
             f"run {manifest.run_id} is still in progress in another process",
             hint="wait until it has ended, or name another run",
         )
-    plan, manifest = expanded(read_plan(manifest.plan), manifest)
+    plan, manifest = expanded(manifest)
     if not any(trial.outcome == "ok" for trial in manifest.trials):
         raise InvalidMeasurement(
             f"run {manifest.run_id} ({run.path}) has no finished trial: there is nothing to summarise",

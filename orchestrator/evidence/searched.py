@@ -13,12 +13,13 @@ from orchestrator.experiment.plan.plan import Plan
 from orchestrator.results.manifest import Manifest, TrialRecord
 
 
-def expanded(plan: Plan, manifest: Manifest) -> tuple[Plan, Manifest]:
+def expanded(manifest: Manifest) -> tuple[Plan, Manifest]:
     """Plan and manifest with a cell for each rate that was tried; both as they are where nothing is searched for.
 
     A run that ended as soon as its intervals were narrow enough has the blocks that it made: whether it might end there,
     the check `stopping` says.
     """
+    plan = manifest.plan
     if plan.until is not None and manifest.state == "complete":
         blocks = max((trial.block for trial in manifest.trials), default=-1) + 1
         return replace(plan, repeats=blocks, trials=tuple(t for t in plan.trials if t.block < blocks)), manifest

@@ -9,8 +9,9 @@ from pathlib import Path
 from orchestrator.disk import whole_file, writing
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.payloads import GENERATED, own_content
-from orchestrator.experiment.plan.plan import Plan, read_plan
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.files import UnreadableFile, read_file
+from orchestrator.shapes import decode
 from orchestrator.strict_json import read_json
 from services.python.contract.limits import MAX_PAYLOAD_BYTES
 
@@ -33,7 +34,7 @@ def load(identity: str, folder: Path) -> Plan:
     """The plan of that id. UsageError when there is none, or when its content is not what its name says."""
     path = folder / f"{identity}.json"
     try:
-        plan = read_plan(read_json(path))
+        plan: Plan = decode(Plan, read_json(path))
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} is not a plan of this version of orch: {error}", hint=_AGAIN) from error
     if plan.id != identity:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from orchestrator.checks import failed_names
 from orchestrator.experiment.model.factors import FACTORS
-from orchestrator.experiment.plan.plan import Placement, read_plan
+from orchestrator.experiment.plan.plan import Placement
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.exports.typed_table import Column, Row, Value, number, of_factor, rows_of, text, whole
 from orchestrator.findings.summary import CellSummary, RunSummary
@@ -215,11 +215,8 @@ def cell_rows(summary: RunSummary) -> list[Row]:
 
 
 def distances_of(summary: RunSummary) -> dict[str, dict[str, Value]]:
-    """What the columns of the distance hold, by id of the placement; nothing where the summary holds no plan."""
-    if not summary.plan:
-        return {}
-    plan = read_plan(summary.plan)
-    return {placement.id: _distance(placement, plan.provider) for placement in plan.placements}
+    """What the columns of the distance hold, by id of the placement."""
+    return {placement.id: _distance(placement, summary.plan.provider) for placement in summary.plan.placements}
 
 
 def _distance(placement: Placement, provider: str) -> dict[str, Value]:

@@ -18,7 +18,7 @@ from orchestrator.evidence.joined_turns import joined
 from orchestrator.evidence.searched import expanded
 from orchestrator.evidence.streams import StreamSamples
 from orchestrator.experiment.model.factors import FACTORS
-from orchestrator.experiment.plan.plan import Cell, Plan, read_plan
+from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.exports.cell_columns import BETWEEN, CELL, FAILED, RTT, RUN, VALID, distances_of
 from orchestrator.exports.typed_table import Column, Type, Value, of_factor, schema
 from orchestrator.findings.summary import RunSummary
@@ -130,7 +130,7 @@ def _judged(folder: RunFolder) -> tuple[Plan, Manifest]:
     manifest = folder.manifest()
     if manifest.state == "running":
         raise UsageError(f"run {manifest.run_id} is still in progress", hint="wait until it has ended")
-    return expanded(read_plan(manifest.plan), manifest)
+    return expanded(manifest)
 
 
 def _latency_ms(recorded: Arrays, shared: Constants, *, is_open_loop: bool) -> pa.Array:

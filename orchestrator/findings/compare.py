@@ -133,7 +133,7 @@ def _compare(
 
 def _parts(plan: Plan, cell: CellSummary) -> dict[str, str]:
     document, http = cell.factors.get(DOCUMENT), cell.factors.get(HTTP)
-    return in_use(plan, cell.stack, cell.connection, (cell.operation,), document, http)
+    return in_use(plan, cell.stack, cell.connection, cell.operation, document, http)
 
 
 def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSummary, statistic: Compared) -> _Pair:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from orchestrator.experiment.model.factor import Factor, Value
 from orchestrator.experiment.model.factors import BY_NAME, FACTORS, OF_THE_CALL
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.findings.summary import CellSummary, FloorSummary, RunSummary
 
@@ -105,9 +105,9 @@ class Sweep:
 
 def sweep(summary: RunSummary) -> Sweep | None:
     """The run along the first of its axes; None of a run without one, and of a search for rates."""
-    if any(cell.get("find") for cell in summary.plan.get("cells", ())):
+    if any(cell.find is not None for cell in summary.plan.cells):
         return None
-    controls = {stack["id"] for stack in summary.plan.get("stacks", ()) if stack.get("control_of")}
+    controls = {stack.id for stack in summary.plan.stacks if stack.control_of}
     cells = tuple(cell for cell in summary.cells if cell.stack not in controls)
     axes = [name for name in _AXES if _varies(name, cells)]
     if not axes:
@@ -242,18 +242,16 @@ class Distances:
     """The wanted round trip in ms and the kind of each placement, by its id, and whether distance is emulated."""
 
     is_emulated: bool
-    kinds: dict[str, str]
+    kinds: Mapping[str, str]
     wanted: dict[str, float | None]
 
     @classmethod
-    def of(cls, plan: dict[str, Any]) -> Distances:
-        """Return the distances of a stored plan; empty without one."""
-        provider = PROVIDERS.get(str(plan.get("provider")))
-        places = plan.get("placements") or ()
+    def of(cls, plan: Plan) -> Distances:
+        """Return the distances of a plan."""
         return cls(
-            is_emulated=provider is not None and provider.distance == "emulated",
-            kinds={str(place["id"]): str(place.get("kind")) for place in places},
-            wanted={str(place["id"]): (place.get("link") or {}).get("rtt_ms") for place in places},
+            is_emulated=PROVIDERS[plan.provider].distance == "emulated",
+            kinds={place.id: place.kind for place in plan.placements},
+            wanted={place.id: place.link.rtt_ms for place in plan.placements},
         )
 
     def is_local(self, cell: CellSummary) -> bool:

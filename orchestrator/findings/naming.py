@@ -9,7 +9,7 @@ from orchestrator import quantities
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, of_load, short
 from orchestrator.experiment.plan import contrasts
-from orchestrator.experiment.plan.own import own_json
+from orchestrator.experiment.plan.own.own_json import DOCUMENT, plan_way
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
 
@@ -26,10 +26,9 @@ def in_tables(summary: RunSummary) -> dict[str, str]:
     Where stacks are in several languages, with that of each end: `rest (hyper, undici), Rust ← Node.js`.
     A default is not said of a stack that has no other value: it may have none at all, as gRPC has no version of HTTP.
     """
-    apart = compared_calls(summary.comparisons)
-    carried = own_json.carried_cells(summary.plan)
+    plan, apart = summary.plan, compared_calls(summary.comparisons)
     has = {(cell.stack, f.name, cell.factors.get(f.name)) for cell in summary.cells for f in apart}
-    ends = contrasts.languages_of_stacks(summary.plan)
+    ends = contrasts.languages_of_stacks(plan)
     languages = ends if contrasts.are_several_languages(ends) else {}
     several = {key for key, count in Counter((stack, name) for stack, name, _ in has).items() if count > 1}
     return {
@@ -38,7 +37,7 @@ def in_tables(summary: RunSummary) -> dict[str, str]:
             [
                 f
                 for f in apart
-                if (f.name != own_json.DOCUMENT or cell.id in carried)
+                if (f.name != DOCUMENT or plan_way(plan, cell.stack, cell.operation, cell.factors.get(DOCUMENT)))
                 and ((cell.stack, f.name) in several or cell.factors.get(f.name) != f.default)
             ],
             languages.get(cell.stack),

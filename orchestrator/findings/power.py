@@ -185,14 +185,13 @@ def _spread(plan: Plan, history: Sequence[dict[str, Any]]) -> tuple[float, str |
     alone = [run for run in history if not run["run"]["shares_machine"]]
     same = [run for run in alone if run["run"]["name"] == plan.name]
     work = plan.provider, {cell.kind for cell in plan.cells}
-    plans = [(run, run.get("plan") or {}) for run in alone]
-    alike = [r for r, p in plans if (p.get("provider"), {cell.get("kind") for cell in p.get("cells", ())}) == work]
+    alike = [r for r in alone if (r["plan"]["provider"], {cell["kind"] for cell in r["plan"]["cells"]}) == work]
     for run in (*same, *alike):  # of the same provider and kinds of work: its blocks may differ as this one's will
-        if sd := spread_of(run.get("comparisons", ())):
+        if sd := spread_of(run["comparisons"]):
             return sd, str(run["run"]["id"])
-    return assumed_sd(has_turns=any(cell.turns for cell in plan.cells)), None
+    return assumed_sd(plan), None
 
 
-def assumed_sd(*, has_turns: bool) -> float:
+def assumed_sd(plan: Plan) -> float:
     """Return the SD over blocks of the log ratio of two stacks' medians, where no run shows it."""
-    return _SD_IN_TURNS if has_turns else _SD
+    return _SD_IN_TURNS if any(cell.turns for cell in plan.cells) else _SD

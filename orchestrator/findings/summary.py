@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import BY_NAME, FACTORS, STACK, of_the_call, short
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.check_result import CheckResult
 from orchestrator.findings.condition import Condition
 from orchestrator.findings.disturbed import Disturbed
@@ -382,7 +383,7 @@ class RunSummary:
     """All that later rooms read of a run: which it was, under which conditions it was made, and what came of it."""
 
     run: MeasuredRun
-    plan: dict[str, Any] = field(default_factory=dict)
+    plan: Plan
     conditions: tuple[Condition, ...]
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)  # per stack label: versions and settings
     matters: float = 0.05  # a relative difference below this does not matter to the question (0.05: 5 %)
@@ -397,7 +398,7 @@ class RunSummary:
     @property
     def metric(self) -> str:
         """What the result is about: median, p99 or throughput."""
-        return str(self.plan.get("metric", "median"))
+        return self.plan.metric
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON; numbers that are not finite never occur in it."""

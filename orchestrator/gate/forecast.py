@@ -40,7 +40,7 @@ def forecast(call: str, plan: Plan, seconds: float, earlier: Sequence[Mapping[st
     """What a call takes that has so many seconds, after earlier gates of the experiment."""
     spreads = [float(gate["spreads"][call]) for gate in earlier if gate["spreads"].get(call)]
     lengths = [float(gate["block_seconds"][call]) for gate in earlier if gate["block_seconds"].get(call)]
-    spread = median(spreads) if spreads else assumed_sd(has_turns=any(cell.turns for cell in plan.cells))
+    spread = median(spreads) if spreads else assumed_sd(plan)
     expected = estimate(plan)
     block_s = median(lengths) if lengths else (expected.trials_s + expected.baselines_s) / plan.blocks
     return Forecast(

@@ -26,7 +26,7 @@ from orchestrator.findings.condition import Condition
 from orchestrator.history.record import RUNNING, CellRecord, Evidence, Filters, Listed, RunRecord, Seen
 from orchestrator.results.journal import is_held
 
-VERSION = 9
+VERSION = 10
 _WAIT_S = 10  # for another orch that is writing
 _MOST_WORDS = 8  # of a search
 

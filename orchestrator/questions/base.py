@@ -19,14 +19,13 @@ class Basis:
     """What questions are answered from.
 
     `evidence` is what was read of the samples of `run`, and `summary` has cells, checks, comparisons and the findings of
-    earlier questions. `plan` has the cells of the summary, and `searched` is the plan of a run that searches for rates, as
-    it was made. `invalid`: names of failed checks, by cell. `is_modelled`: the caller wants its cost model.
+    earlier questions. `plan` has the cells of the summary, and `summary.plan` is as it was made, which differs where
+    rates are searched for. `invalid`: names of failed checks, by cell. `is_modelled`: the caller wants its cost model.
     """
 
     run: RunFolder
     evidence: RunEvidence
     plan: Plan
-    searched: Plan | None
     summary: RunSummary
     invalid: Mapping[str, tuple[str, ...]]
     is_modelled: bool = False

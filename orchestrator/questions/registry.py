@@ -38,7 +38,7 @@ def find(basis: Basis) -> dict[str, Any]:
     """Return the findings of every question that applies to a run, by its name; questions without findings are left out."""
     findings: dict[str, Any] = {}
     for question in QUESTIONS:
-        if question.applies(basis.searched or basis.plan):
+        if question.applies(basis.summary.plan):
             finding = question.find(replace(basis, summary=replace(basis.summary, findings=dict(findings))))
             if finding != question.empty:
                 findings[question.name] = finding

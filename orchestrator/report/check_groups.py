@@ -76,15 +76,9 @@ def marks(summary: RunSummary) -> tuple[str, ...]:
 
 def _distance(summary: RunSummary) -> str:
     """That the network between the ends was emulated on one machine, and how long its round trips are."""
-    provider = PROVIDERS.get(str(summary.plan.get("provider", "")))
-    if provider is None or not (provider.makes_hosts and provider.hosts_are_this_machine):
-        return ""
-    links = {
-        str(placement["name"]): (placement.get("link") or {}).get("rtt_ms")
-        for placement in summary.plan.get("placements", ())
-        if placement.get("kind") != "local"
-    }
-    if not links:
+    provider = PROVIDERS[summary.plan.provider]
+    links = {place.name: place.link.rtt_ms for place in summary.plan.placements if place.kind != "local"}
+    if not (links and provider.makes_hosts and provider.hosts_are_this_machine):
         return ""
     return (
         f"Emulated distance, no real network: {_first([n if r is None else f'{n} {r:g} ms' for n, r in links.items()])}"

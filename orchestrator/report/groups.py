@@ -106,7 +106,7 @@ def stack_colours(summary: RunSummary) -> dict[str, int]:
 
     A control has its original's colour with another line style, two rounds of colours further on.
     """
-    originals = {stack["id"]: stack.get("control_of") for stack in summary.plan.get("stacks", ())}
+    originals = {stack.id: stack.control_of for stack in summary.plan.stacks}
     order = dict.fromkeys(cell.stack for cell in summary.cells)
     numbers: dict[str, int] = {}
     for stack in sorted(order, key=lambda stack: originals.get(stack) is not None):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.results import shareable
 from orchestrator.results.manifest import (
     BaselineRecord,
@@ -137,9 +138,7 @@ def read(events: Iterable[Mapping[str, Any]]) -> JournalState:
     return journal_state
 
 
-def manifest(
-    journal_state: JournalState, plan: dict[str, Any], *, state: State | None = None, journal: str = ""
-) -> Manifest:
+def manifest(journal_state: JournalState, plan: Plan, *, state: State | None = None, journal: str = "") -> Manifest:
     """The manifest of a run, which names no host, person or folder (`shareable`).
 
     `state` overrides the journal's, for a run that was killed before it could say so.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 from orchestrator import __version__, clock
 from orchestrator.disk import DiskFull, writing
 from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
-from orchestrator.experiment.plan.plan import Plan, read_plan
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.results import derive
 from orchestrator.results.documents import (
     ALTERED,
@@ -106,7 +106,7 @@ class RunFolder:
         """The frozen plan; InvalidMeasurement when it, or another file the run began with, is missing or has changed."""
         path = self.path / "plan.json"
         try:
-            plan = read_plan(read_json(path))
+            plan: Plan = decode(Plan, read_json(path))
         except (OSError, ValueError) as error:
             raise InvalidMeasurement(
                 f"{path}: cannot be read: {error}",
@@ -260,7 +260,7 @@ class RunFolder:
             raise Damaged(self._journal.path, "damaged: it does not say how the run began")
         if journal_state.state != "running":
             state = None
-        return derive.manifest(journal_state, self.plan().to_dict(), state=state, journal=self._journal.end())
+        return derive.manifest(journal_state, self.plan(), state=state, journal=self._journal.end())
 
     def _recovered(self) -> Manifest:
         """The manifest of a run that is still in progress, or was killed; then what it left is put in order first."""

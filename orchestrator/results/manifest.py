@@ -23,7 +23,7 @@ from pydantic import PlainValidator
 
 from orchestrator import record_layout
 from orchestrator.experiment.model import factors
-from orchestrator.experiment.plan.plan import Turns
+from orchestrator.experiment.plan.plan import Plan, Turns
 from orchestrator.results.turn_times import TurnTime, disturbed
 from services.python.contract.description import Description
 from services.python.contract.ping_lines import PingDone
@@ -281,7 +281,7 @@ class Manifest:
 
     run_id: str
     plan_id: str
-    plan: dict[str, Any]
+    plan: Plan
     orch_version: str
     state: Literal["running", "interrupted", "complete"]
     started_at: str  # ISO 8601, UTC

@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from orchestrator.experiment.model.address import is_loopback
+from orchestrator.experiment.plan.plan import OwnHost, Plan, Stack
 from orchestrator.results.manifest import BaselineRecord, Failure, TrialRecord, TurnRecord
 from services.python.contract.description import Description
 from services.python.contract.requester_lines import Done
@@ -23,21 +24,20 @@ _OF_A_HOST = ("role", "zone", "machine")
 _OF_MACHINES = ("hosts", "inventory")
 
 
-def plan(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The plan as plain data: the experiment by its file, services of the person's own by their role, without their calls.
+def plan(made: Plan) -> Plan:
+    """The plan: the experiment by its file, services of the person's own by their role, without their calls.
 
     Machines of the person's own have name and role. Overrides of these machines are without their values, which may hold
     an address; so are those of stacks where a service of theirs is measured.
     """
-    stacks = [_stack(stack) for stack in document["stacks"]]
-    private = {*_OF_MACHINES, *(["stacks"] if any(stack["external"] for stack in stacks) else [])}
-    return {
-        **document,
-        "stacks": stacks,
-        "hosts": [{"name": host["name"], "role": host["role"]} for host in document.get("hosts", ())],
-        "experiment_path": file_name(document["experiment_path"]),
-        "overrides": [_override(text, private) for text in document["overrides"]],
-    }
+    private = {*_OF_MACHINES, *(["stacks"] if any(stack.external for stack in made.stacks) else [])}
+    return replace(
+        made,
+        stacks=tuple(map(_stack, made.stacks)),
+        hosts=tuple(OwnHost(name=host.name, role=host.role) for host in made.hosts),
+        experiment_path=file_name(made.experiment_path),
+        overrides=tuple(_override(text, private) for text in made.overrides),
+    )
 
 
 def file_name(path: str) -> str:
@@ -91,27 +91,25 @@ def _done(line: Done) -> Done:
     return replace(line, error_examples={})
 
 
-def _stack(stack: dict[str, Any]) -> dict[str, Any]:
-    service = stack["external"]
+def _stack(stack: Stack) -> Stack:
+    service = stack.external
     if service is None:
         return stack
-    address = HERE if is_loopback(service["host"]) else ELSEWHERE
-    calls = service["call"].get("steps") or [service["call"]]
     call = {
-        "kind": service["call"]["kind"],
-        "expect": all(each["expect"] or each.get("save") for each in calls),
-        "events": any(each.get("events") for each in calls),
+        "kind": service.call["kind"],
+        "expect": all(each["expect"] or each.get("save") for each in service.each_call),
+        "events": any(each.get("events") for each in service.each_call),
     }
-    start = service["start"] and {**service["start"], "argv": [], "folder": "", "env": {}, "build": [], "ready_at": ""}
-    shown = {
-        "given": stack["responder"],
-        "host": address,
-        "authority": "",
-        "certificate": [],
-        "call": call,
-        "start": start,
-    }
-    return {**stack, "external": {**service, **shown}}
+    shown = replace(
+        service,
+        given=stack.responder,
+        host=HERE if is_loopback(service.host) else ELSEWHERE,
+        authority="",
+        certificate=(),
+        call=call,
+        start=service.start and replace(service.start, argv=(), folder="", env={}, build=(), ready_at=""),
+    )
+    return replace(stack, external=shown)
 
 
 def _override(text: str, private: Set[str]) -> str:

@@ -253,8 +253,7 @@ def more(summary: RunSummary) -> str:
     )
     if planned >= FEWEST_BLOCKS and all(c.interval is None for c in compared):
         return "more repeats alone do not help: see `orch runs check`"
-    has_turns = any(cell.get("turns") for cell in summary.plan.get("cells", ()))
-    sd = power.spread_of(summary.comparisons, statistic) or power.assumed_sd(has_turns=has_turns)
+    sd = power.spread_of(summary.comparisons, statistic) or power.assumed_sd(summary.plan)
     needed = power.repeats_to_settle(summary.matters, sd, compared=max(1, len(compared)))
     share = quantities.margin(summary.matters)
     if needed is None or needed > _MOST_REPEATS:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 from orchestrator.experiment.plan.contrasts import externals_by_label, place_of
 from orchestrator.experiment.plan.own import own_json
-from orchestrator.experiment.plan.plan import Stack
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import MeasuredRun, RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.distance import words as distance
@@ -17,7 +16,6 @@ from orchestrator.questions.languages.words import sentence as of_languages
 from orchestrator.questions.sameness import words as sameness
 from orchestrator.questions.sameness.find import QUESTION as SAMENESS
 from orchestrator.results.derive import JournalState
-from orchestrator.shapes import decode
 from orchestrator.wording import other_questions
 from orchestrator.wording.grounds import crossings
 from orchestrator.wording.tables import evolution
@@ -27,7 +25,6 @@ SHARED = "shared the machine with another measurement, which disturbs both"
 
 def notes(summary: RunSummary) -> tuple[str, ...]:
     """Return what a reader must know beside the answer, a sentence each, the nearest to the question first."""
-    stacks = [decode(Stack, stack) for stack in summary.plan.get("stacks", ())]
     every = (
         *(f"Not the same work: {sameness.sentence(each)}." for each in SAMENESS.of(summary)),
         *filter(None, map(of_languages, LANGUAGES.of(summary))),
@@ -35,7 +32,7 @@ def notes(summary: RunSummary) -> tuple[str, ...]:
         *crossings(AXES.of(summary)),
         evolution.sentence(summary.cells),
         own_json.sentence(summary.plan),
-        *_work(stacks, summary.plan.get("resolved", {})),
+        *_work(summary.plan),
     )
     return tuple(dict.fromkeys(filter(None, every)))
 
@@ -52,26 +49,26 @@ def recorded(run: MeasuredRun | JournalState) -> tuple[str, ...]:
     return (*([SHARED] if run.shares_machine else []), *run.warnings)
 
 
-def _work(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    running = [f"{label} at {place_of(external)}" for label, external in externals_by_label(stacks).items()]
+def _work(plan: Plan) -> Iterator[str]:
+    running = [f"{label} at {place_of(external)}" for label, external in externals_by_label(plan.stacks).items()]
     if running:
         yield (
             f"Not started by orch: {'; '.join(running)}. Version, CPU, settings and own work there are not known"
             " (no fresh process for each trial, no pinning, perhaps a proxy or tunnel)."
         )
-    if omitted := _phrases(stacks, resolved, "omits"):
+    if omitted := _phrases(plan, "omits"):
         cost = "theirs is the cost of passing a message on, not of using it"
         yield f"Some stacks leave fields unread: {cost}. {'; '.join(omitted)}."
-    if work := _phrases(stacks, resolved, "adds"):
+    if work := _phrases(plan, "adds"):
         yield f"These latencies include work that is not the protocol's. {'; '.join(work)}."
 
 
-def _phrases(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]], key: str) -> list[str]:
+def _phrases(plan: Plan, key: str) -> list[str]:
     """`rest: fastapi validates every JSON body with pydantic models (starlette does not)`; stacks alike share one."""
     labels: dict[str, list[str]] = {}
-    for stack in stacks:
+    for stack in plan.stacks:
         if stack.control_of is None:
-            for end in resolved.get(stack.id, {}).get("own_work", ()):
+            for end in plan.resolved.get(stack.id, {}).get("own_work", ()):
                 if key in end:
                     spared = f" ({end['without']} does not)" if key == "adds" and "without" in end else ""
                     labels.setdefault(f"{end['name']} {end[key]}{spared}", []).append(stack.label)

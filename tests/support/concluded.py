@@ -8,12 +8,14 @@ from functools import cache
 from typing import Any
 
 from orchestrator.experiment.model.factor import Value
+from orchestrator.experiment.plan.plan import Link, Placement, Plan
+from orchestrator.experiment.providers import ProviderName
 from orchestrator.findings.check_result import CheckResult, Point
 from orchestrator.findings.summary import CellSummary, Comparison, Details, RunSummary
 from orchestrator.statistics.equivalence import reason, standing
 from orchestrator.statistics.terms import Reason, ReasonKind
 from tests.support.findings import having, measured
-from tests.support.summaries import a_run
+from tests.support.summaries import PLAN, a_run
 
 MATTERS = 0.05
 FEW = Reason(kind=ReasonKind.FEW_BLOCKS, numbers={"blocks": 2, "needed": 3})
@@ -27,7 +29,7 @@ def _plain() -> tuple[RunSummary, CellSummary]:
     (cell,) = run.cells
     assert cell.distribution is not None
     bare = replace(cell, details=Details(), distribution=replace(cell.distribution, curve=()))
-    return replace(measured(run, warnings=()), comparisons=(), checks=(), plan={}), bare
+    return replace(measured(run, warnings=()), comparisons=(), checks=()), bare
 
 
 def cell_of(
@@ -102,15 +104,11 @@ def summary(*settings: tuple[Sequence[CellSummary], Sequence[Comparison]], **mor
     return replace(_plain()[0], cells=cells, comparisons=comparisons, **more)
 
 
-def far(rtt_ms: float, placement: str = "far", provider: str = "lab") -> dict[str, Any]:
+def far(rtt_ms: float | None, placement: str = "far", provider: ProviderName = "lab") -> Plan:
     """A plan with one distance beside `local`."""
-    return {
-        "provider": provider,
-        "placements": [
-            {"id": "local", "kind": "local", "link": {}},
-            {"id": placement, "kind": "cross-region", "link": {"rtt_ms": rtt_ms}},
-        ],
-    }
+    local = Placement(id="local", name="local", kind="local")
+    away = Placement(id=placement, name=placement, kind="cross-region", link=Link(rtt_ms=rtt_ms))
+    return replace(PLAN, provider=provider, placements=(local, away))
 
 
 def check(name: str, cell: str | None, verdict: Any = "fail", **evidence: Any) -> CheckResult:

@@ -358,7 +358,7 @@ def _empty(plan: p.Plan) -> Manifest:
     return Manifest(
         run_id="real",
         plan_id=plan.id,
-        plan=plan.to_dict(),
+        plan=plan,
         orch_version="0",
         state="complete",
         started_at="2024-01-01T00:00:00Z",

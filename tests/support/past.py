@@ -48,7 +48,7 @@ def a_past_run(
 ) -> Path:
     """A finished run of ours at `path`; `change` alters what analysis found, before it is stored."""
     run, summary = base()
-    plan = {**run.stored.plan, "name": experiment}
+    plan = replace(run.stored.plan, name=experiment)
     write_documents(replace(run.stored, run_id=path.name, plan=plan, started_at=started), path)
     if judged:
         digest = hashlib.sha256((path / "manifest.json").read_bytes()).hexdigest()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import product
@@ -30,6 +29,7 @@ from orchestrator.results.documents import write_json
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.journal import Journal
 from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, Manifest, RequesterRecord, TrialRecord
+from orchestrator.shapes import decode
 from services.python.contract.description import Description
 from services.python.contract.lines import VERSION
 from services.python.contract.offers import find_protocol
@@ -358,7 +358,7 @@ def _manifest(plan: p.Plan, trials: list[TrialRecord], readings: list[BaselineRe
     return Manifest(
         run_id="20231114-synthetic",
         plan_id=plan.id,
-        plan=json.loads(json.dumps(plan.to_dict())),
+        plan=decode(p.Plan, plan.to_dict()),
         orch_version="0.1.0",
         state="complete",
         started_at="2023-11-14T22:13:20Z",
@@ -409,7 +409,7 @@ def _parquet(columns: dict[str, np.ndarray]) -> tuple[bytes, str]:
 
 def write_documents(stored: Manifest, folder: Path) -> None:
     """Plan, journal and manifest of a run that was made here."""
-    write_json(folder / "plan.json", stored.plan)
+    write_json(folder / "plan.json", stored.plan.to_dict())
     journal = Journal(folder / "journal.jsonl")
     journal.append(
         {

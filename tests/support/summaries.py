@@ -11,6 +11,7 @@ from functools import cache
 import numpy as np
 
 from orchestrator.experiment.model.factors import DEFAULTS
+from orchestrator.experiment.plan.plan import Limits, Plan
 from orchestrator.findings.check_result import CheckResult, Point
 from orchestrator.findings.condition import Condition
 from orchestrator.findings.summary import (
@@ -43,6 +44,24 @@ STACKS = (
 PLACEMENTS = (("local", 0.045), ("cross-region", 34.0))
 OPERATIONS = (("add", "add", 16, 8), ("image", "image 1.58 MB", 1_580_000, 24))
 TRIALS = 5
+
+
+PLAN = Plan(
+    name="six_protocols",
+    question="",
+    provider="local",
+    machine=None,
+    pin="apart",
+    stacks=(),
+    operations=(),
+    placements=(),
+    cells=(),
+    trials=(),
+    repeats=TRIALS,
+    seed=7,
+    limits=Limits(wall_s=600.0, cost_usd=0.0, ttl_s=3_600.0),
+)
+"""A plan that says nothing of stacks and placements."""
 
 
 @cache
@@ -86,6 +105,7 @@ def a_run(
             repeat_command="orch run results/20261121-025500-4f3a/experiment.yaml",
             manifest_sha256="9f" * 32,
         ),
+        plan=PLAN,
         conditions=(
             Condition("CPU", "2 × Example CPU at 2.4 GHz, governor performance"),
             Condition("Kernel", "Linux 6.1.0"),

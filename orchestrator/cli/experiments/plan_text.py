@@ -75,7 +75,7 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "cost": cost,
         "reference": plan.reference,
         "compared": contrasts.compared(plan),
-        "documents": own_json.sentence(plan.to_dict()),
+        "documents": own_json.sentence(plan),
         "matters": plan.matters,
         "power": None if _is_search(plan) else _power(usual, history),
         "external": contrasts.announcements(plan),
@@ -103,7 +103,7 @@ def _warnings(plan: Plan, expected_s: float) -> list[str]:
 
 def stack_lines(plan: Plan) -> Iterator[str]:
     """The stacks, with the language of each end where they are in several."""
-    ends = contrasts.languages_of_stacks({"resolved": plan.resolved})
+    ends = contrasts.languages_of_stacks(plan)
     are_several = contrasts.are_several_languages(ends)
     yield from table(
         ("stack", "protocol", "responder", "client", *(["languages"] if are_several else []), "why this client"),

@@ -80,6 +80,5 @@ def _cause(value: float | None) -> str:
 
 
 def _conditions(summary: RunSummary) -> str:
-    machine = summary.plan.get("machine")
-    on = f" on {machine}" if machine else ""
+    on = f" on {summary.plan.machine}" if summary.plan.machine else ""
     return f"Measured{on}; it holds for no other machine, window or congestion control. Causes are in ms."

@@ -318,21 +318,20 @@ def differs_in(first: Mapping[str, str], other: Mapping[str, str]) -> tuple[str,
 
 
 def in_use(
-    plan: Plan, stack: str, connection: str, operations: Container[str], document: object = None, http: object = None
+    plan: Plan, stack: str, connection: str, operation: str, document: object = None, http: object = None
 ) -> dict[str, str]:
-    """The parts of a plan's stack as cells with these operations use it; empty where the plan does not declare them."""
+    """The parts of a plan's stack as cells with this operation use it; empty where the plan does not declare them."""
     parts: dict[str, str] = dict(plan.resolved.get(stack, {}).get("parts") or {})
     if not parts:
         return {}
-    used = [operation for operation in plan.operations if operation.id in operations]
-    if not any(payload.get("kind") in _KINDS_OF_BYTES for operation in used for payload in payloads_of(operation)):
+    planned = next(each for each in plan.operations if each.id == operation)
+    if not any(payload.get("kind") in _KINDS_OF_BYTES for payload in payloads_of(planned)):
         parts.pop(BYTES, None)
-    ways = {plan_way(plan, stack, operation.id, document) for operation in used}
-    words = " and ".join(WORDS[way] for way in WORDS if way in ways)
+    way = plan_way(plan, stack, operation, document)
     if http is not None and "transport" in parts:
         parts["transport"] = parts["transport"].replace(_DECLARED, f"HTTP/{http}")
     kept = {"connection": connection} if "client" in parts else {}
-    return {**parts, **kept, **({DOCUMENT: words} if words else {})}
+    return {**parts, **kept, **({DOCUMENT: WORDS[way]} if way else {})}
 
 
 def has_version(plan: Plan, stack: str) -> bool:
@@ -344,9 +343,9 @@ LANGUAGES = "languages"
 RESPONDER, REQUESTER = "responder", "requester"
 
 
-def languages_of_stacks(document: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """Of each stack of a plan's document, by id, the responder's language and the requester's; of stacks with both known."""
-    named = {stack: resolved.get(LANGUAGES, {}) for stack, resolved in document.get("resolved", {}).items()}
+def languages_of_stacks(plan: Plan) -> dict[str, tuple[str, str]]:
+    """Of each stack of a plan, by id, the responder's language and the requester's; of stacks with both known."""
+    named = {stack: resolved.get(LANGUAGES, {}) for stack, resolved in plan.resolved.items()}
     return {stack: (str(ends[RESPONDER]), str(ends[REQUESTER])) for stack, ends in named.items() if len(ends) == 2}
 
 

@@ -21,12 +21,10 @@ from orchestrator.experiment.model.factors import (
 from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.model.options import Metric
 from orchestrator.experiment.providers import ProviderName
-from orchestrator.shapes import decode
 from services.python.contract.knobs import HTTP, HTTP_3, MULTIPLEXED
 from services.python.contract.limits import MIX, TLS, TLS_1_3, Kind, Policy, Recorded
 from services.python.contract.lines import Load, Warmup
 
-SCHEMA_VERSION = 1
 _RTT_SLACK, _RTT_SLACK_MS = 0.05, 0.5  # of a wanted round trip
 PlacementKind = Literal["local", "same-zone", "cross-region", "external"]
 Pin = Literal["apart", "together", "off"]
@@ -396,7 +394,7 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """One experiment, ready to run. `id` is the first 12 hex digits of `digest()`."""
+    """One experiment, ready to run; `shapes.decode` reads it. `id` is the first 12 hex digits of `digest()`."""
 
     name: str
     question: str
@@ -428,7 +426,7 @@ class Plan:
     overrides: tuple[str, ...] = ()
     without_turns: tuple[str, ...] = ()  # why cells take none, where the experiment does not leave turns out
     resolved: dict[str, Any] = field(default_factory=dict)  # per stack id: versions, settings, why this client
-    schema_version: int = SCHEMA_VERSION
+    schema_version: Literal[1] = 1
 
     def to_json(self, *, is_sorted: bool = False) -> str:
         """Return the plan as one JSON document."""
@@ -467,11 +465,3 @@ class Plan:
     def id(self) -> str:
         """The plan's short name."""
         return self.digest()[:12]
-
-
-def read_plan(raw: Any) -> Plan:
-    """Return the plan in a JSON document; ValueError when it is of another version, or names the value of another type."""
-    plan: Plan = decode(Plan, raw)
-    if plan.schema_version != SCHEMA_VERSION:
-        raise ValueError(f"schema_version: {plan.schema_version}; this version of orch reads {SCHEMA_VERSION}")
-    return plan

@@ -15,16 +15,15 @@ from orchestrator.checks.network import connections
 from orchestrator.checks.replies import completeness, reply
 from orchestrator.experiment.model.goal import ERRORS
 from orchestrator.experiment.plan.loads import at_step
-from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.check_result import CheckResult
 from orchestrator.questions.saturation.find import is_beyond_capacity
 from orchestrator.results.manifest import Manifest, TrialRecord
 
 
-def excused(searched: Plan, manifest: Manifest, checks: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
-    """The checks of a run of searches, with those that fail for nothing but rates that were too high not applicable.
+def excused(manifest: Manifest, checks: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
+    """The checks, of a run of searches with those that fail for nothing but rates that were too high not applicable.
 
-    `searched` is the plan of the searches, `manifest` that of the rates tried.
+    `manifest` is that of the rates tried, with the plan of the searches.
     """
     held: dict[str, list[TrialRecord]] = {}
     missed: dict[str, list[TrialRecord]] = {}
@@ -33,7 +32,7 @@ def excused(searched: Plan, manifest: Manifest, checks: Sequence[CheckResult]) -
             (held if record.probe.verdict == "held" else missed).setdefault(record.cell, []).append(record)
     may_fail = {
         at_step(cell, step).id
-        for cell in searched.cells
+        for cell in manifest.plan.cells
         if cell.find is not None and any(goal.statistic == ERRORS for goal in cell.find.goals)
         for step in range(cell.find.steps + 1)
     }

@@ -379,11 +379,9 @@ def _allowed(rate: FoundRate, reference: FoundRate) -> Set[str]:
 
 
 def _find(basis: Basis) -> Capacity:
-    if basis.searched is None:
-        return Capacity()
     summary = basis.summary
-    rates = found_rates(basis.searched, basis.run.manifest(), basis.evidence, summary.cells, summary.checks)
-    return Capacity(rates=rates, comparisons=compare_rates(basis.searched, rates), margin=basis.plan.matters)
+    rates = found_rates(summary.plan, basis.run.manifest(), basis.evidence, summary.cells, summary.checks)
+    return Capacity(rates=rates, comparisons=compare_rates(summary.plan, rates), margin=summary.matters)
 
 
 QUESTION = Question(

@@ -100,7 +100,7 @@ def _settings(
     plan: Plan, cells: Sequence[CellSummary], invalid: Container[str]
 ) -> list[tuple[str, dict[Key, CellSummary], list[str]]]:
     """Each setting in which a language and something else varies, its usable cells, and the labels of all its stacks."""
-    known = contrasts.languages_of_stacks({"resolved": plan.resolved})
+    known = contrasts.languages_of_stacks(plan)
     stacks = {stack.id for stack in plan.stacks if stack.control_of is None}
     planned = {cell.id: cell for cell in plan.cells}
     groups: dict[tuple[object, ...], dict[Key, CellSummary]] = {}

@@ -43,7 +43,7 @@ def with_interval(name: str, spread: Mean | None, unit: quantities.Unit) -> str:
 def tables(summary: RunSummary) -> tuple[Table, ...]:
     """Return how steady latencies are, a table for each setting, where the plan wants it."""
     settings: dict[str, list[CellSummary]] = {}
-    for cell in summary.cells if summary.plan.get("stability") else ():
+    for cell in summary.cells if summary.plan.stability else ():
         settings.setdefault(cell.setting, []).append(cell)
     shown = []
     for setting, cells in settings.items():

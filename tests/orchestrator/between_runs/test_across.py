@@ -217,6 +217,14 @@ def test_runs_without_a_cell_in_common_are_refused_and_just_the_factor_that_diff
         compare_runs(summary("new", **mine), summary("old", **theirs), "median")
 
 
+def test_cells_that_differ_only_in_turns_warm_up_and_duration_are_compared_with_each_other(old):
+    new = summary(seed=2, warmup=200, load=p.Load(requests=2000, duration_s=60.0))
+    cells = tuple(replace(c, turns=p.Turns(length_s=0.1, rounds=9), timeout_s=5.0) for c in new.plan.cells)
+    comparison = compare_runs(replace(new, plan=replace(new.plan, cells=cells)), old, "median")
+    assert [(row.cell, row.reference) for row in comparison.rows] == [(cell.id, cell.id) for cell in old.cells]
+    assert not any("only in" in text for text in comparison.differences)
+
+
 def test_a_floor_with_too_few_readings_is_not_compared(old):
     few = summary(seed=2)
     few = replace(few, floors=tuple(replace(floor, medians=floor.medians[:1]) for floor in few.floors))

@@ -79,10 +79,11 @@ def own_work_of(run, stack):
 
 def test_who_says_that_fields_stay_unread_is_told_and_not_failed():
     run = a_codec_run(decoded_late)
-    plan = {**run.stored.plan}
+    plan = run.stored.plan
     declared = {"own_work": [{"name": "cbor2", "omits": "stops the clock before any field is read"}]}
-    plan["resolved"] = {stack["id"]: declared if stack["protocol"] == "http+cbor" else {} for stack in plan["stacks"]}
-    described = own_work_of(replace(run, stored=replace(run.stored, plan=plan)), "http+cbor")
+    resolved = {stack.id: declared if stack.protocol == "http+cbor" else {} for stack in plan.stacks}
+    run.stored = replace(run.stored, plan=replace(plan, resolved=resolved))
+    described = own_work_of(run, "http+cbor")
     assert described.verdict == "warn"
     assert "stops the clock before any field is read" in action(described)
 

@@ -14,7 +14,7 @@ from orchestrator.evidence.one_clock import busiest, put_together
 from orchestrator.evidence.run_evidence import Part, Samples
 from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.plan import plan as p
-from orchestrator.experiment.plan.plan import Find, read_plan
+from orchestrator.experiment.plan.plan import Find
 from orchestrator.questions.capacity.observe import verdict
 from orchestrator.results.manifest import RequesterRecord
 from orchestrator.summarise import summarise
@@ -205,7 +205,7 @@ def test_processes_that_share_one_cpu_are_the_limit_though_none_of_them_is() -> 
 
 def test_a_search_judges_the_processes_of_a_host_together(tmp_path) -> None:
     goal = Find(goals=(Goal(statistic="p90", below=0.001),), lowest=100.0, highest=1600.0, steps=4)
-    cell = read_plan(a_run(**SHARED_RATE).stored.plan).cells[0]
+    cell = a_run(**SHARED_RATE).stored.plan.cells[0]
     paths = [tmp_path / f"{number}.timings" for number in range(2)]
     for slow, path in zip((15, 0), paths, strict=True):  # of 100: too many of its own, and few of all
         with Record(path, 100) as record:

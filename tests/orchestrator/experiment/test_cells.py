@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from orchestrator.experiment.plan.estimate import round_trip_s
-from orchestrator.experiment.plan.plan import Plan, read_plan
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.schedule import Member, by_series
+from orchestrator.shapes import decode
 
 MAP = """\
 name: map
@@ -63,5 +64,5 @@ def test_the_seed_chooses_and_the_choice_is_in_the_hash(tmp_path: Path) -> None:
     assert one.sealed == again.sealed
     assert one.id == again.id
     assert set(one.sealed) != set(other.sealed)
-    changed = read_plan({**one.to_dict(), "sealed": list(other.sealed)})
+    changed = decode(Plan, {**one.to_dict(), "sealed": list(other.sealed)})
     assert changed.digest() != one.digest()

@@ -28,7 +28,7 @@ def test_its_handshake_has_that_of_tls_in_it_and_its_transport_is_named(tmp_path
     assert [round_trips_to_open(stack) + cell.handshakes for cell in plan.cells] == [2, 2, 1]
     assert all(cell.is_secured for cell in plan.cells)
     ways = [
-        in_use(plan, stack.id, "per-request", ("add",), None, cell.factors["http"])["transport"] for cell in plan.cells
+        in_use(plan, stack.id, "per-request", "add", None, cell.factors["http"])["transport"] for cell in plan.cells
     ]
     assert ways == ["HTTP/1.1", "HTTP/2", "HTTP/3"]
 

@@ -22,7 +22,7 @@ FILE = Path(__file__).parents[3] / "experiments" / "languages.yaml"
 
 def test_every_language_asks_and_answers_every_other() -> None:
     plan = make_plan(FILE)
-    ends = contrasts.languages_of_stacks({"resolved": plan.resolved})
+    ends = contrasts.languages_of_stacks(plan)
     assert ends.keys() == {stack.id for stack in plan.stacks}
     spoken = ("Python", "Go", "Rust", "Node.js")
     for protocol in ("rest", "grpc", "tcp"):

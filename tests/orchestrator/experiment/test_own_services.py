@@ -14,9 +14,10 @@ from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.contrasts import announcements
 from orchestrator.experiment.plan.own.own_calls import call_file, parse_rows, require_secrets
 from orchestrator.experiment.plan.own.own_protos import compiled
-from orchestrator.experiment.plan.plan import Plan, read_plan
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
+from orchestrator.shapes import decode
 
 SHOP = Path(__file__).parents[3] / "experiments" / "own"
 
@@ -48,7 +49,7 @@ def files(plan: Plan) -> dict[str, dict[str, Any]]:
 
 def test_the_shipped_example_has_a_stack_for_each_kind_of_call(shop: Path) -> None:
     plan = make_plan(shop)
-    assert read_plan(json.loads(plan.to_json())) == plan
+    assert decode(Plan, json.loads(plan.to_json())) == plan
     calls = files(plan)
     kinds = {label: call["kind"] for label, call in calls.items()}
     assert kinds == {"rest": "http", "grpc": "grpc", "graphql": "graphql", "websocket": "websocket"}
@@ -114,7 +115,7 @@ def test_steps_are_a_task_whose_values_are_saved(shop: Path) -> None:
     assert (call["kind"], [step["path"] for step in call["steps"]]) == ("http", ["/login", "/{id}", "/{id}"])
     assert call["steps"][0]["save"] == {"token": "$.token"}
     assert [(cell.kind, cell.calls) for cell in plan.cells] == [("task", 3)]
-    assert read_plan(json.loads(plan.to_json())) == plan
+    assert decode(Plan, json.loads(plan.to_json())) == plan
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from orchestrator.experiment.plan.plan import Plan, read_plan
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.shapes import decode
 
 EXPERIMENTS = Path(__file__).parents[3] / "experiments"
 KEPT = Path(__file__).with_name("shipped_cells.json")
@@ -26,4 +27,4 @@ def cells_of(plan: Plan) -> dict[str, Any]:
 def test_a_shipped_experiment_plans_to_the_same_cells(name: str) -> None:
     plan = make_plan(EXPERIMENTS / name)
     assert cells_of(plan) == json.loads(KEPT.read_text())[name]
-    assert read_plan(plan.to_dict()) == plan
+    assert decode(Plan, plan.to_dict()) == plan

@@ -56,6 +56,7 @@ def test_a_plan_takes_the_spread_of_the_last_run_of_the_same_experiment():
     summary = summarise(a_run(between=0.01, blocks=5))
     other = {
         "run": {"id": "other", "name": "another", "shares_machine": False},
+        "plan": {"provider": "gcp", "cells": []},
         "comparisons": [{"statistic": "median", "by_block": [1, 2, 4]}],
     }
     statement = power.describe(a_plan(blocks=5), [other, summary.to_dict()])

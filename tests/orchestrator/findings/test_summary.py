@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from orchestrator.errors import UsageError
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import SCHEMA_VERSION, RunSummary
 from orchestrator.questions.registry import QUESTIONS
 from orchestrator.summarise import summary_of
@@ -26,6 +27,7 @@ _PLAIN: dict[Any, some.SearchStrategy[Any]] = {
     bool: some.booleans(),
     NoneType: some.none(),
 }
+_PLAIN[Plan] = some.just(summaries.PLAN)
 _PLAIN[Any] = some.recursive(
     some.one_of(*_PLAIN.values()),
     lambda inner: some.lists(inner, max_size=2) | some.dictionaries(_PLAIN[str], inner, max_size=2),
@@ -35,6 +37,8 @@ _PLAIN[Any] = some.recursive(
 
 def of(hint: Any) -> some.SearchStrategy[Any]:
     """Any value of a type that a summary's fields have."""
+    if hint in _PLAIN:
+        return _PLAIN[hint]
     if is_dataclass(hint) and isinstance(hint, type):
         hints = get_type_hints(hint)
         parts = {field.name: of(hints[field.name]) for field in fields(hint) if field.name != "schema_version"}
@@ -49,9 +53,8 @@ def of(hint: Any) -> some.SearchStrategy[Any]:
         return some.lists(of(inner[0]), max_size=1).map(tuple) if is_long else some.tuples(*map(of, inner))
     if isinstance(hint, type) and issubclass(hint, Enum):
         return some.sampled_from(list(hint))
-    if origin in (dict, Mapping):
-        return some.dictionaries(of(inner[0]), of(inner[1]), max_size=1)
-    return _PLAIN[hint]
+    assert origin in (dict, Mapping), hint
+    return some.dictionaries(of(inner[0]), of(inner[1]), max_size=1)
 
 
 FINDINGS = some.fixed_dictionaries({}, optional={question.name: of(question.type) for question in QUESTIONS})

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import MissingError
-from orchestrator.experiment.plan.plan import Plan, read_plan
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.hosts.local import postgresql
+from orchestrator.shapes import decode
 
 BALANCE = "name: x\nquestion: Why?\nstacks: rest\noperations: balance\n"
 
@@ -81,7 +82,7 @@ def test_where_hosts_are_made_it_gets_one_of_its_own(tmp_path: Path, monkeypatch
     monkeypatch.delenv("ORCH_POSTGRESQL", raising=False)
     plan = planned(tmp_path, IN_THE_LAB)
     assert plan.makes_stores
-    assert read_plan(plan.to_dict()).makes_stores
+    assert decode(Plan, plan.to_dict()).makes_stores
     with postgresql.session_server(plan) as dsn:
         assert dsn == ""
     for more in ("store: sqlite\nprovider: lab\n", "store: postgresql\n"):

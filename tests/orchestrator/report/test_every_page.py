@@ -3,22 +3,21 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from orchestrator.experiment.plan.plan import Link, Placement
 from orchestrator.report.check_groups import marks
 from orchestrator.report.page import css_text
 from orchestrator.report.render import render
 from tests.support.pages import Document
 from tests.support.summaries import a_run, failed_run
 
-LINK = {"rtt_ms": 30.0}
-
 
 def with_provider(run, provider):
-    placements = [
-        {"id": "here", "name": "here", "kind": "local", "link": {}},
-        {"id": "far", "name": "far", "kind": "cross-region", "link": LINK},
-        {"id": "near", "name": "near", "kind": "same-zone", "link": {"rtt_ms": None}},
-    ]
-    return replace(run, plan={**run.plan, "provider": provider, "placements": placements})
+    placements = (
+        Placement(id="here", name="here", kind="local"),
+        Placement(id="far", name="far", kind="cross-region", link=Link(rtt_ms=30.0)),
+        Placement(id="near", name="near", kind="same-zone"),
+    )
+    return replace(run, plan=replace(run.plan, provider=provider, placements=placements))
 
 
 def test_an_emulated_distance_stands_above_everything_and_on_each_sheet():

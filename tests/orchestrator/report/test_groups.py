@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from orchestrator.experiment.plan.plan import Stack
 from orchestrator.report import palette
 from orchestrator.report.groups import anchor, groups, stack_colours
 from tests.support.findings import labelled
@@ -66,10 +67,15 @@ def test_a_stack_keeps_its_number_whatever_its_place_in_a_table():
 
 def test_a_control_has_its_originals_colour_and_another_line_style():
     run = a_run(stacks=4)
-    stacks = [{"id": cell.stack} for cell in run.cells]
-    stacks[0]["control_of"] = stacks[3]["control_of"] = run.cells[1].stack
+    stacks = tuple(
+        Stack(
+            **dict.fromkeys(("id", "protocol", "responder", "client", "label"), cell.stack),
+            control_of=run.cells[1].stack if place in (0, 3) else None,
+        )
+        for place, cell in enumerate(run.cells)
+    )
 
-    numbers = list(stack_colours(replace(run, plan={"stacks": stacks})).values())
+    numbers = list(stack_colours(replace(run, plan=replace(run.plan, stacks=stacks))).values())
 
     looks = [(palette.series(number), palette.dash(number)) for number in numbers]
     assert len(set(looks)) == 4

@@ -56,7 +56,7 @@ def a_private_run(*, has_service: bool):
     trials.append(replace(last, outcome="failed", requesters=(), failure=failure))
     stored = replace(
         run.stored,
-        plan=json.loads(json.dumps(plan.to_dict())),
+        plan=plan,
         trials=tuple(trials),
         fleet={"provider": "local", "hosts": {"requester-1": {"role": "requester", "address": "10.77.3.9"}}},
         hosts={

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from orchestrator.errors import InvalidMeasurement
-from orchestrator.experiment.plan.plan import OwnHost
+from orchestrator.experiment.plan.plan import External, OwnHost
 from orchestrator.results import shareable
 from orchestrator.results.documents import inside
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import TurnRecord
 from tests.support.folders import add_trial, begun
+from tests.support.plans import plan
 
 
 @pytest.mark.parametrize("relative", ["../escape", "/tmp/escape", "samples/../../escape", "link/escape"])
@@ -41,31 +42,26 @@ def test_samples_that_the_journal_puts_outside_are_not_written(tmp_path: Path) -
 
 
 CALL = {"kind": "http", "path": "/ann", "headers": {"authorization": "Bearer ${ANN}"}, "expect": {"status": [200]}}
-SERVICE = {"given": "anns-laptop", "host": "198.18.0.9", "port": 8001, "authority": "/home/ann.pem", "start": None} | {
-    "call": CALL
-}
-
-
-def a_plan(*services: dict | None, overrides: tuple[str, ...] = ()) -> dict:
-    stacks = [{"id": f"s{n}", "responder": f"external-{n}", "external": service} for n, service in enumerate(services)]
-    return {"stacks": stacks, "experiment_path": "/home/ada/x.yaml", "overrides": list(overrides), "seed": 7}
+SERVICE = External(given="anns-laptop", host="198.18.0.9", port=8001, authority="/home/ann.pem", call=CALL)
 
 
 def test_overrides_of_stacks_that_may_hold_an_address_have_no_value():
     overrides = ("repeats=1", "stacks.0.service=ann", "stacks=[{service: ann}]")
-    document = shareable.plan(a_plan(None, SERVICE, overrides=overrides))
-    assert document["overrides"] == ["repeats=1", "stacks.0.service=...", "stacks=..."]
-    assert "ann" not in str(document["stacks"])
-    assert document["stacks"][1]["external"]["call"] == {"kind": "http", "expect": True, "events": False}
-    assert shareable.plan(a_plan(None, overrides=overrides))["overrides"] == list(overrides)
+    made = plan("rest", "grpc", overrides=overrides, experiment_path="/home/ada/x.yaml")
+    stacks = (made.stacks[0], replace(made.stacks[1], external=SERVICE))
+    kept = shareable.plan(replace(made, stacks=stacks))
+    assert kept.overrides == ("repeats=1", "stacks.0.service=...", "stacks=...")
+    assert "ann" not in str(kept.stacks)
+    assert kept.stacks[1].external.call == {"kind": "http", "expect": True, "events": False}
+    assert kept.experiment_path == "x.yaml"
+    assert shareable.plan(made).overrides == overrides
 
 
 def test_machines_of_ones_own_keep_name_and_role():
-    host = asdict(OwnHost(name="requester", given="ada", ssh=("me@a.example",), role="requester", address="10.0.0.1"))
-    overrides = ["hosts.requester=me@a.example", "repeats=3"]
-    kept = shareable.plan({"stacks": [], "experiment_path": "x.yaml", "overrides": overrides, "hosts": [host]})
-    assert kept["hosts"] == [{"name": "requester", "role": "requester"}]
-    assert kept["overrides"] == ["hosts=...", "repeats=3"]
+    host = OwnHost(name="requester", given="ada", ssh=("me@a.example",), role="requester", address="10.0.0.1")
+    kept = shareable.plan(plan(hosts=(host,), overrides=("hosts.requester=me@a.example", "repeats=3")))
+    assert kept.hosts == (OwnHost(name="requester", role="requester"),)
+    assert kept.overrides == ("hosts=...", "repeats=3")
 
 
 def test_a_fleet_keeps_roles_zones_and_pinning():

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from orchestrator.experiment.providers import ProviderName
 from orchestrator.findings.summary import Floors, RunSummary
 from orchestrator.findings.validity import invalid_cells, withhold
 from orchestrator.questions.until.find import Stopped, Width
@@ -45,7 +46,7 @@ def by_connection(new: float) -> RunSummary:
 
 
 def regions(
-    provider: str = "gcp", *, blocks: int = 3, operations: tuple[str, ...] = ("add",), factor: float = 1.01
+    provider: ProviderName = "gcp", *, blocks: int = 3, operations: tuple[str, ...] = ("add",), factor: float = 1.01
 ) -> RunSummary:
     """gRPC that keeps its connections, and REST that opens one for each call, on one host and between two regions."""
     rows = []
@@ -63,12 +64,7 @@ def regions(
             ]
             interval = (rest / grpc / factor, rest / grpc * factor) if blocks > 2 else None
             rows.append((cells, [beside(cells[1], cells[0], interval)]))
-    link = {"rtt_ms": 37.0} if provider == "lab" else {}
-    places = [
-        {"id": "local", "kind": "local", "link": {}},
-        {"id": "cross-region", "kind": "cross-region", "link": link},
-    ]
-    return summary(*rows, plan={"provider": provider, "placements": places})
+    return summary(*rows, plan=far(37.0 if provider == "lab" else None, "cross-region", provider))
 
 
 def loads(grpc: Mapping[int, float]) -> RunSummary:

@@ -47,7 +47,7 @@ def run_about(metric: str) -> RunSummary:
         for statistic, ratio in (("median", 1.5), ("p99", 0.8), ("throughput", 0.5))
     ]
     run = summary(([rest, grpc], rows))
-    return replace(run, plan={**run.plan, "metric": metric})
+    return replace(run, plan=replace(run.plan, metric=metric))
 
 
 @pytest.mark.parametrize(

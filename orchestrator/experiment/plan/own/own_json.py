@@ -40,13 +40,6 @@ def carried_by(responder: Responder | None, client: End, codec: str) -> How | No
     return AS_VALUE if codec == _CODEC else None
 
 
-def way(carried: object, payload: Mapping[str, Any], chosen: object, shape: str | None) -> How | None:
-    """How a cell's document travels, by what its stack can do (`carried_by`) and what is chosen; None if it has none."""
-    if carried is None or payload.get("kind") not in _OWN:
-        return None
-    return TYPED if carried == TYPED and chosen == TYPED and shape else AS_VALUE
-
-
 def is_compiler_there() -> bool:
     """Whether this machine can make a descriptor set of a .proto."""
     return find_spec("grpc_tools") is not None
@@ -85,9 +78,12 @@ def write_schemas(plan: Plan, files: Sequence[Path]) -> dict[str, tuple[Path, st
 
 
 def plan_way(plan: Plan, stack: str, operation: str, chosen: object) -> How | None:
-    """How the document of an operation travels over a stack of the plan; None where there is none."""
+    """How an operation's document travels, by what the stack can do (`carried_by`) and what is chosen; None without one."""
     planned = next(o for o in plan.operations if o.id == operation)
-    return way(plan.resolved.get(stack, {}).get("documents"), planned.payload, chosen, planned.shape)
+    carried = plan.resolved.get(stack, {}).get("documents")
+    if carried is None or planned.payload.get("kind") not in _OWN:
+        return None
+    return TYPED if carried == TYPED and chosen == TYPED and planned.shape else AS_VALUE
 
 
 def descriptor_set(proto: str) -> bytes:
@@ -108,34 +104,18 @@ def descriptor_set(proto: str) -> bytes:
             raise OrchError(f"protoc refused its message: {error}", hint=f"`{DOCUMENT}: {AS_VALUE}`") from error
 
 
-def sentence(plan: Mapping[str, Any]) -> str:
-    """Which it was, for headline, plan and report, of what `Plan.to_dict` gives; empty where no JSON travels so."""
-    labels = {s["id"]: s["label"] for s in plan.get("stacks", ()) if not s.get("control_of")}
+def sentence(plan: Plan) -> str:
+    """Which it was, for headline, plan and report; empty where no JSON travels so."""
+    labels = {stack.id: stack.label for stack in plan.stacks if stack.control_of is None}
     clauses = []
-    for operation in plan.get("operations", ()):
+    for operation in plan.operations:
         by_way: dict[str, list[str]] = {}
-        for cell in plan.get("cells", ()):
-            how = _way_of_cell(plan, cell, operation["payload"], operation.get("shape"))
-            if cell["operation"] == operation["id"] and cell["stack"] in labels and how:
-                by_way.setdefault(how, []).append(labels[cell["stack"]])
+        for cell in (c for c in plan.cells if c.operation == operation.id and c.stack in labels):
+            if how := plan_way(plan, cell.stack, operation.id, cell.factors.get(DOCUMENT)):
+                by_way.setdefault(how, []).append(labels[cell.stack])
         words = [f"{WORDS[w]} over {', '.join(dict.fromkeys(by_way[w]))}" for w in WORDS if w in by_way]
-        clauses += [f"{operation['label'].partition(' ')[2]} travels {' and '.join(words)}"] if words else []
+        clauses += [f"{operation.label.partition(' ')[2]} travels {' and '.join(words)}"] if words else []
     return f"Its own JSON: {'; '.join(clauses)}." if clauses else ""
-
-
-def carried_cells(plan: Mapping[str, Any]) -> frozenset[str]:
-    """The ids of the cells whose document travels over Protocol Buffers, of what `Plan.to_dict` gives."""
-    payloads = {operation["id"]: operation["payload"] for operation in plan.get("operations", ())}
-    return frozenset(
-        cell["id"] for cell in plan.get("cells", ()) if _way_of_cell(plan, cell, payloads[cell["operation"]], None)
-    )
-
-
-def _way_of_cell(
-    plan: Mapping[str, Any], cell: Mapping[str, Any], payload: Mapping[str, Any], shape: str | None
-) -> How | None:
-    carried = plan.get("resolved", {}).get(cell["stack"], {}).get("documents")
-    return way(carried, payload, cell["factors"].get(DOCUMENT), shape)
 
 
 MOST_FIELDS = 2_000  # of all messages together: more take the compiler, and every start of an end, too long

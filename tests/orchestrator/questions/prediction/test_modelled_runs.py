@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
+from orchestrator.experiment.plan.plan import External
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.shapes import Modelled
 from orchestrator.questions.prediction.words import refusals
@@ -34,9 +36,9 @@ def test_a_run_that_predicts_has_its_model_in_its_summary_and_reads_it_back() ->
         "grpc-thin__echo__per-request": 2,
     }
     assert model.judged is not None
-    assert {cell.cell for cell in model.judged.cells} == set(run.stored.plan["sealed"])
+    assert {cell.cell for cell in model.judged.cells} == set(run.stored.plan.sealed)
     assert all(abs(cell.error) < 0.03 for cell in model.judged.cells)
-    assert not {cell.cell for fit in model.fits for cell in fit.cells} & set(run.stored.plan["sealed"])
+    assert not {cell.cell for fit in model.fits for cell in fit.cells} & set(run.stored.plan.sealed)
     assert PREDICTION.of(summary_of(json.loads(summary.to_json()))) == model
 
 
@@ -60,18 +62,27 @@ def refused(run: MemoryRun) -> str:
     return " ".join(refusals(summary))
 
 
+def changed(run: MemoryRun, **parts: Any) -> MemoryRun:
+    """The run with other parts of its plan."""
+    return replace(run, stored=replace(run.stored, plan=replace(run.stored.plan, **parts)))
+
+
+def with_link(run: MemoryRun, name: str, **link: float) -> MemoryRun:
+    """The run as one whose plan wanted another link of a placement."""
+    placements = tuple(
+        replace(each, link=replace(each.link, **link)) if each.id == name else each
+        for each in run.stored.plan.placements
+    )
+    return changed(run, placements=placements)
+
+
 def test_a_link_that_did_not_deliver_what_was_asked_is_refused_with_its_name() -> None:
-    run = a_mapped_run()
-    for placement in run.stored.plan["placements"]:
-        if placement["id"] == "distance-30ms":
-            placement["link"]["rtt_ms"] = 45.0
-    reason = refused(run)
+    reason = refused(with_link(a_mapped_run(), "distance-30ms", rtt_ms=45.0))
     assert "the link of distance-30ms was not as configured: a round trip of 30" in reason
 
 
 def test_lost_packets_are_outside_of_the_model() -> None:
-    run = a_mapped_run()
-    run.stored.plan["placements"][1]["link"]["loss"] = 0.01
+    run = with_link(a_mapped_run(), "distance-10ms", loss=0.01)
     assert "distance-10ms loses 1.0 % of its packets" in refused(run)
 
 
@@ -91,6 +102,6 @@ def test_a_window_changed_behind_its_back_is_refused() -> None:
 def test_calls_of_own_services_have_no_payloads_to_learn_from() -> None:
     run = a_mapped_run()
     call = {"kind": "http", "method": "GET", "path": "/", "headers": {}, "body": {}, "expect": {}, "same": {}}
-    for stack in run.stored.plan["stacks"]:
-        stack["external"] = {"given": "localhost", "host": "127.0.0.1", "port": 1, "call": call}
-    assert refused(run).endswith("a call of your own service has only the sizes of its rows.")
+    external = External(given="localhost", host="127.0.0.1", port=1, call=call)
+    stacks = tuple(replace(stack, external=external) for stack in run.stored.plan.stacks)
+    assert refused(changed(run, stacks=stacks)).endswith("a call of your own service has only the sizes of its rows.")

@@ -71,7 +71,7 @@ def test_a_line_goes_through_its_medians_with_their_intervals() -> None:
 @pytest.mark.parametrize("metric", ["p99", "throughput"])
 def test_a_sweep_shows_what_the_experiment_is_about(metric: str) -> None:
     run = a_run(stacks=2, placements=2)
-    run = replace(run, plan={**run.plan, "metric": metric})
+    run = replace(run, plan=replace(run.plan, metric=metric))
     (figure,) = drawn(run)
     assert [trace["name"] for trace in figure["data"]] == [cell.labels.stack for cell in run.cells[:2]]
     assert figure["layout"]["yaxis"]["title"]["text"].startswith(metric)
