@@ -9,7 +9,7 @@ from orchestrator import quantities
 from orchestrator.catalogue.builds import in_words
 from orchestrator.evidence.run_evidence import RunEvidence
 from orchestrator.experiment.model.factors import DRIVER, STORE
-from orchestrator.experiment.plan import contrasts
+from orchestrator.experiment.plan.own import running
 from orchestrator.experiment.plan.plan import External, Placement, Plan
 from orchestrator.experiment.plan.topology import limit_of
 from orchestrator.findings.condition import Condition, ConditionKind
@@ -40,7 +40,7 @@ def conditions(run: RunEvidence) -> tuple[Condition, ...]:
         wanted = quantities.percent(plan.until.within)
         or_slower = " or a stack is slower beyond doubt" if plan.until.or_slower else ""
         repeats += f" of at most {plan.until.at_most}, until intervals reach no further than ± {wanted}{or_slower},"
-    given = contrasts.externals_by_label(plan.stacks)
+    given = running.externals_by_label(plan.stacks)
     own = [f"{placement.name}: {_PINNING[placement.pin]}" for placement in plan.placements if placement.pin]
     pinning = "; ".join(own) or _PINNING[plan.pin]
     if given and plan.pin != "off":
@@ -109,14 +109,14 @@ _PINNING = {
 def _ends(plan: Plan, placement: Placement) -> str:
     if placement.kind == "external":
         return "this machine to an address given"
-    behind = contrasts.behind_loopback(plan.stacks)
+    behind = running.behind_loopback(plan.stacks)
     if behind and all(stack.running for stack in plan.stacks):
         return behind
     return f"one host; {behind}" if behind else "one host"
 
 
 def _known_of(given: External) -> str:
-    return f"{contrasts.place_of(given)}; version, CPU and settings are not known"
+    return f"{running.place_of(given)}; version, CPU and settings are not known"
 
 
 def _each_once(key: str, values: Mapping[str, Any]) -> str:

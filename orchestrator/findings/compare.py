@@ -17,8 +17,8 @@ from typing import TypeAlias
 from orchestrator.experiment.model.factors import BY_NAME, STACK
 from orchestrator.experiment.model.options import Metric
 from orchestrator.experiment.plan import contrasts
-from orchestrator.experiment.plan.contrasts import HTTP, differs_in, in_use
-from orchestrator.experiment.plan.own.own_json import DOCUMENT
+from orchestrator.experiment.plan.documents import DOCUMENT
+from orchestrator.experiment.plan.parts import HTTP, differs_in, in_use
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.findings import naming
 from orchestrator.findings.block_values import by_block, by_schedule, lost, moved, ratios, why_no_value

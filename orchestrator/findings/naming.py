@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from orchestrator import quantities
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, of_load, short
-from orchestrator.experiment.plan import contrasts
-from orchestrator.experiment.plan.own.own_json import DOCUMENT, plan_way
+from orchestrator.experiment.plan.documents import DOCUMENT, plan_way
+from orchestrator.experiment.plan.parts import are_several_languages, languages_in_words, languages_of_stacks
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
 
@@ -28,8 +28,8 @@ def in_tables(summary: RunSummary) -> dict[str, str]:
     """
     plan, apart = summary.plan, compared_calls(summary.comparisons)
     has = {(cell.stack, f.name, cell.factors.get(f.name)) for cell in summary.cells for f in apart}
-    ends = contrasts.languages_of_stacks(plan)
-    languages = ends if contrasts.are_several_languages(ends) else {}
+    ends = languages_of_stacks(plan)
+    languages = ends if are_several_languages(ends) else {}
     several = {key for key, count in Counter((stack, name) for stack, name, _ in has).items() if count > 1}
     return {
         cell.id: _label(
@@ -48,7 +48,7 @@ def in_tables(summary: RunSummary) -> dict[str, str]:
 
 def _label(cell: CellSummary, apart: Sequence[Factor], ends: tuple[str, str] | None) -> str:
     values = [f.briefly(value) for f in apart if (value := cell.factors.get(f.name)) is not None]
-    stack = f"{cell.labels.stack}, {contrasts.languages_in_words(ends)}" if ends else cell.labels.stack
+    stack = f"{cell.labels.stack}, {languages_in_words(ends)}" if ends else cell.labels.stack
     return f"{stack} with {quantities.listed(values)}" if values else stack
 
 

@@ -11,8 +11,8 @@ from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factors import OF_THE_CALL
 from orchestrator.experiment.plan.cells import connections_of
-from orchestrator.experiment.plan.contrasts import HTTP
-from orchestrator.experiment.plan.own.own_json import DOCUMENT, TYPED, plan_way
+from orchestrator.experiment.plan.documents import DOCUMENT, TYPED, plan_way
+from orchestrator.experiment.plan.parts import HTTP
 from orchestrator.experiment.plan.plan import Cell, Plan, PlannedTrial
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.base import ContractBroken, Pair

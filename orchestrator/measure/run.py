@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator import __version__, errors
 from orchestrator.clock import SYSTEM, Clock
-from orchestrator.experiment.plan.contrasts import announcements
 from orchestrator.experiment.plan.own.own_calls import require_secrets
+from orchestrator.experiment.plan.own.running import announcements
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import require_programs
 from orchestrator.experiment.providers import PROVIDERS
@@ -291,7 +291,7 @@ class Run:
 
     def _deploy(self) -> None:
         """Hand the hosts over, describe them, bring the payloads to who asks, and the schemas of documents to all."""
-        from orchestrator.experiment.plan.own.own_json import write_schemas
+        from orchestrator.experiment.plan.documents import write_schemas
         from orchestrator.experiment.plan.payloads import materialise
 
         context, plan = self._context, self._context.plan

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from orchestrator import quantities
-from orchestrator.experiment.plan.contrasts import languages_of_stacks
+from orchestrator.experiment.plan.parts import languages_of_stacks
 from orchestrator.findings import validity
 from orchestrator.findings.check_result import CheckResult, CheckVerdict, by_check
 from orchestrator.findings.effects import effects

@@ -7,7 +7,7 @@ from math import exp, log
 
 from orchestrator import quantities
 from orchestrator.experiment.model.factors import BY_NAME, STACK
-from orchestrator.experiment.plan.contrasts import PARTS, PROTOCOL
+from orchestrator.experiment.plan.parts import PARTS, PROTOCOL
 from orchestrator.findings import effects, power
 from orchestrator.findings.effects import Effect
 from orchestrator.findings.grid import Distances

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orchestrator.experiment.plan.contrasts import externals_by_label, place_of
-from orchestrator.experiment.plan.own import own_json
+from orchestrator.experiment.plan import documents
+from orchestrator.experiment.plan.own.running import externals_by_label, place_of
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import MeasuredRun, RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
@@ -31,7 +31,7 @@ def notes(summary: RunSummary) -> tuple[str, ...]:
         *other_questions.steadiest(summary),
         *crossings(AXES.of(summary)),
         evolution.sentence(summary.cells),
-        own_json.sentence(summary.plan),
+        documents.sentence(summary.plan),
         *_work(summary.plan),
     )
     return tuple(dict.fromkeys(filter(None, every)))

@@ -6,7 +6,8 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from orchestrator.experiment.plan.own.own_json import descriptor_set, typed_message
+from orchestrator.experiment.plan.documents import descriptor_set
+from orchestrator.experiment.plan.message_shape import typed_message
 from services.python.contract.lines import Schema
 
 

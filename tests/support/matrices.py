@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from orchestrator.experiment.plan import contrasts
+from orchestrator.experiment.plan import parts
 from orchestrator.experiment.plan import plan as p
 from tests.support.runs import MemoryRun, a_plan, a_run
 
@@ -30,8 +30,7 @@ def a_matrix_plan(
     plan = a_plan(stacks=[key[0] for key in keys], clients=["-".join(key[1:]) for key in keys], **planned)
     ends = {stack.id: tuple(stack.client.split("-")) for stack in plan.stacks}
     resolved = {
-        stack: {contrasts.LANGUAGES: {contrasts.RESPONDER: of[0], contrasts.REQUESTER: of[1]}}
-        for stack, of in ends.items()
+        stack: {parts.LANGUAGES: {parts.RESPONDER: of[0], parts.REQUESTER: of[1]}} for stack, of in ends.items()
     }
     return replace(plan, resolved=resolved)
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, is_of_the_stack, not_reported, passes
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, Samples
-from orchestrator.experiment.plan import contrasts
+from orchestrator.experiment.plan.parts import language_of_requester
 from orchestrator.findings.check_result import CheckVerdict
 
 NAME = "requester's own work"
@@ -96,8 +96,8 @@ def _alone_in_flight(cell: CellEvidence, run: RunEvidence) -> Finding:
     mine = _typical(cell)
     if mine is None:
         return cannot_tell("too-few", fewest=_FEWEST)
-    language = contrasts.language_of_requester(run.plan.resolved, cell.stack.id)  # as far as that is known
-    alike = [c for c in run.beside(cell) if contrasts.language_of_requester(run.plan.resolved, c.stack.id) == language]
+    language = language_of_requester(run.plan.resolved, cell.stack.id)  # as far as that is known
+    alike = [c for c in run.beside(cell) if language_of_requester(run.plan.resolved, c.stack.id) == language]
     beside = [(other, pauses) for other in alike if (pauses := _typical(other)) is not None]
     least_cell, least = min(beside, key=lambda entry: entry[1].pause_s, default=(cell, mine))
     excess_s = mine.pause_s - least.pause_s

@@ -13,10 +13,10 @@ from orchestrator.between_runs.measured_runs import read_summaries
 from orchestrator.cli.tables import table
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import OF_THE_CALL, said
-from orchestrator.experiment.plan import contrasts
+from orchestrator.experiment.plan import contrasts, documents, parts
 from orchestrator.experiment.plan.estimate import cost_of, estimate
 from orchestrator.experiment.plan.loads import describe_search
-from orchestrator.experiment.plan.own import own_json
+from orchestrator.experiment.plan.own import running
 from orchestrator.experiment.plan.plan import Cell, Placement, Plan
 from orchestrator.experiment.plan.topology import with_too_few_cpus
 from orchestrator.experiment.plan.turn_lengths import END_BYTES
@@ -75,10 +75,10 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "cost": cost,
         "reference": plan.reference,
         "compared": contrasts.compared(plan),
-        "documents": own_json.sentence(plan),
+        "documents": documents.sentence(plan),
         "matters": plan.matters,
         "power": None if _is_search(plan) else _power(usual, history),
-        "external": contrasts.announcements(plan),
+        "external": running.announcements(plan),
         "warnings": _warnings(plan, expected.duration_s),
         "plan": plan.to_dict(),
     }
@@ -103,8 +103,8 @@ def _warnings(plan: Plan, expected_s: float) -> list[str]:
 
 def stack_lines(plan: Plan) -> Iterator[str]:
     """The stacks, with the language of each end where they are in several."""
-    ends = contrasts.languages_of_stacks(plan)
-    are_several = contrasts.are_several_languages(ends)
+    ends = parts.languages_of_stacks(plan)
+    are_several = parts.are_several_languages(ends)
     yield from table(
         ("stack", "protocol", "responder", "client", *(["languages"] if are_several else []), "why this client"),
         [
@@ -113,7 +113,7 @@ def stack_lines(plan: Plan) -> Iterator[str]:
                 stack.protocol,
                 stack.responder,
                 stack.client,
-                *([contrasts.languages_in_words(ends[stack.id]) if stack.id in ends else "-"] if are_several else []),
+                *([parts.languages_in_words(ends[stack.id]) if stack.id in ends else "-"] if are_several else []),
                 plan.resolved[stack.id]["client_reason"],
             )
             for stack in plan.stacks
@@ -235,7 +235,7 @@ def _until_words(until: dict[str, Any]) -> str:
 
 def _shown(plan: Plan, cell: Cell, factor: Factor) -> str:
     value = cell.factors[factor.name]
-    is_none = value is None or (factor.name == contrasts.HTTP and not contrasts.has_version(plan, cell.stack))
+    is_none = value is None or (factor.name == parts.HTTP and not parts.has_version(plan, cell.stack))
     return "-" if is_none else factor.written(value)
 
 

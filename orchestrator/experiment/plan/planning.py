@@ -15,11 +15,11 @@ from orchestrator.experiment.model.loader import Located, load
 from orchestrator.experiment.model.options import FEWEST, UntilSpec, most_blocks
 from orchestrator.experiment.plan import topology
 from orchestrator.experiment.plan.cells import makes_stores
-from orchestrator.experiment.plan.contrasts import by_address
 from orchestrator.experiment.plan.estimate import cost_of, estimate, hosts_needed, round_trip_s, sent_to
 from orchestrator.experiment.plan.matrix import Matrix, build_matrix
 from orchestrator.experiment.plan.own.own_hosts import own_hosts
 from orchestrator.experiment.plan.own.own_module import own_module
+from orchestrator.experiment.plan.own.running import by_address
 from orchestrator.experiment.plan.plan import Limits, Plan, Until
 from orchestrator.experiment.plan.rules import refusals_of_plan
 from orchestrator.experiment.plan.schedule import (

@@ -24,15 +24,8 @@ from orchestrator.experiment.model.factors import (
     without_call,
 )
 from orchestrator.experiment.model.loader import Located, Steps
-from orchestrator.experiment.plan.contrasts import (
-    BYTES,
-    LANGUAGES,
-    REQUESTER,
-    RESPONDER,
-    parts_alone,
-    parts_of,
-)
-from orchestrator.experiment.plan.own.own_json import carried_by
+from orchestrator.experiment.plan.documents import carried_by
+from orchestrator.experiment.plan.parts import BYTES, LANGUAGES, REQUESTER, RESPONDER, parts_alone, parts_of
 from orchestrator.experiment.plan.plan import NOBODY, External, Stack
 from orchestrator.experiment.plan.topology import usable
 from services.python.contract.knobs import HTTP, HTTP_3

@@ -16,7 +16,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from orchestrator.experiment.model.factors import CALLS, OWN_DRIVERS
-from orchestrator.experiment.plan import contrasts
+from orchestrator.experiment.plan.parts import languages_of_stacks
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.block_values import by_block, moved, why_no_value
 from orchestrator.findings.summary import CellSummary
@@ -100,7 +100,7 @@ def _settings(
     plan: Plan, cells: Sequence[CellSummary], invalid: Container[str]
 ) -> list[tuple[str, dict[Key, CellSummary], list[str]]]:
     """Each setting in which a language and something else varies, its usable cells, and the labels of all its stacks."""
-    known = contrasts.languages_of_stacks(plan)
+    known = languages_of_stacks(plan)
     stacks = {stack.id for stack in plan.stacks if stack.control_of is None}
     planned = {cell.id: cell for cell in plan.cells}
     groups: dict[tuple[object, ...], dict[Key, CellSummary]] = {}

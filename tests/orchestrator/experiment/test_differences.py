@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from orchestrator.catalogue.read import protocols
-from orchestrator.experiment.plan.contrasts import PARTS, differs_in, parts_of
+from orchestrator.experiment.plan.parts import PARTS, differs_in, parts_of
 
 VALUES = some.dictionaries(some.sampled_from(PARTS), some.sampled_from("ab"))
 

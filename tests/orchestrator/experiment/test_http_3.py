@@ -7,7 +7,7 @@ from pathlib import Path
 from orchestrator.evidence.run_evidence import round_trips_to_open
 from orchestrator.experiment.model.factors import DEFAULTS, knobs
 from orchestrator.experiment.plan.cells import rounds_beyond_first, window_of
-from orchestrator.experiment.plan.contrasts import in_use
+from orchestrator.experiment.plan.parts import in_use
 from tests.support.experiments import planner
 
 QUESTION = "name: x\nquestion: Why?\noperations: add\n"

@@ -11,7 +11,7 @@ import pytest
 
 from orchestrator.catalogue import building, builds, read
 from orchestrator.errors import UsageError
-from orchestrator.experiment.plan import contrasts, stacks, topology
+from orchestrator.experiment.plan import parts, stacks, topology
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.providers import PROVIDERS
@@ -22,7 +22,7 @@ FILE = Path(__file__).parents[3] / "experiments" / "languages.yaml"
 
 def test_every_language_asks_and_answers_every_other() -> None:
     plan = make_plan(FILE)
-    ends = contrasts.languages_of_stacks(plan)
+    ends = parts.languages_of_stacks(plan)
     assert ends.keys() == {stack.id for stack in plan.stacks}
     spoken = ("Python", "Go", "Rust", "Node.js")
     for protocol in ("rest", "grpc", "tcp"):

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from orchestrator.errors import UsageError
-from orchestrator.experiment.plan.contrasts import announcements
 from orchestrator.experiment.plan.own.own_calls import call_file, parse_rows, require_secrets
 from orchestrator.experiment.plan.own.own_protos import compiled
+from orchestrator.experiment.plan.own.running import announcements
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
