@@ -33,8 +33,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.simulated import write
+from orchestrator.findings.compare import SHARE
 from orchestrator.gate.arms import AT_LEAST
-from orchestrator.questions.until.find import BEYOND_DOUBT, SHARE
+from orchestrator.questions.until.find import BEYOND_DOUBT
 from orchestrator.statistics.intervals import ALPHA, t_quantile, two_sided_p
 from tests.support.wire import free_port
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.simulated import print_tables
-from orchestrator.findings.error_level import SHARE
+from orchestrator.findings.compare import SHARE
 from orchestrator.statistics.intervals import ALPHA, LogMean, moderated, t_quantile
 
 WITHIN = 0.03

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.checks.realistic import FAR
-from orchestrator.evidence.streams import due
+from orchestrator.evidence.stream_samples import due
 from orchestrator.results.turn_times import REST_S, TurnTime
 from services.python.contract.lines import STATUSES
 from tests.support.event_runs import EVENT, without

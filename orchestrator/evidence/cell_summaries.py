@@ -8,12 +8,11 @@ from dataclasses import replace
 from statistics import median
 
 from orchestrator import quantities
-from orchestrator.evidence import host_noise
+from orchestrator.evidence import host_noise, store_times
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, TrialEvidence
 from orchestrator.experiment.plan.plan import Cell, Operation
-from orchestrator.findings import store_times
 from orchestrator.findings.block_values import by_block
-from orchestrator.findings.error_level import alpha
+from orchestrator.findings.compare import error_of
 from orchestrator.findings.summary import (
     CellSummary,
     Counts,
@@ -96,7 +95,7 @@ def _median_interval(trials: Sequence[TrialSummary], run: RunEvidence) -> Interv
     medians = list(by_block(trials, "median").values())
     if not medians or any("median" in trial.censored for trial in trials):
         return None
-    return intervals.of_trials(medians).interval(alpha(run.plan))
+    return intervals.of_trials(medians).interval(error_of(run.plan))
 
 
 def _connections(cell: CellEvidence) -> float | None:

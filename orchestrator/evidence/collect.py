@@ -13,14 +13,12 @@ import numpy as np
 
 from orchestrator import quantities
 from orchestrator.errors import InvalidMeasurement, UsageError
-from orchestrator.evidence import streams
 from orchestrator.evidence.joined_turns import counted, joined, turn_medians
-from orchestrator.evidence.mixes import COLUMNS_OF_MIXES, OperationsOfMix
+from orchestrator.evidence.mixed_samples import COLUMNS_OF_MIXES, OperationsOfMix
 from orchestrator.evidence.one_clock import OnHost, busiest, by_host, seen_in_all
 from orchestrator.evidence.run_evidence import (
     COLUMNS,
     OK,
-    SHORT_WINDOW_S,
     BaselineReading,
     CellEvidence,
     Part,
@@ -33,13 +31,15 @@ from orchestrator.evidence.run_evidence import (
     parts_of,
 )
 from orchestrator.evidence.searched import expanded
-from orchestrator.evidence.streams import DROPPED, StreamSamples
+from orchestrator.evidence.stream_samples import COLUMNS as COLUMNS_OF_STREAMS
+from orchestrator.evidence.stream_samples import StreamSamples, StreamsOfCell
 from orchestrator.experiment.model.factors import is_in_pieces
 from orchestrator.experiment.plan.cells import connections_in, in_all, seed_of, share_of
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
 from orchestrator.experiment.plan.topology import limit_of
 from orchestrator.experiment.providers import PROVIDERS
-from orchestrator.findings.summary import FloorSummary, PartSummary, Strip, TrialSummary
+from orchestrator.findings.limits import SHORT_WINDOW_S
+from orchestrator.findings.summary import DROPPED, FloorSummary, PartSummary, Strip, TrialSummary
 from orchestrator.findings.trial_values import FIRST, FIRST_REQUEST, PER
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import Manifest, RequesterRecord, TrialRecord
@@ -178,10 +178,10 @@ def _cell(
     strips = StripMaker(max(2, BINS_PER_CELL // max(1, len(finished))))
     placement = next(p for p in plan.placements if p.id == cell.placement)
     is_one_clock = is_one_machine(plan, placement)
-    events = streams.StreamsOfCell(cell, is_one_clock=is_one_clock) if cell.kind == "stream" else None
+    events = StreamsOfCell(cell, is_one_clock=is_one_clock) if cell.kind == "stream" else None
     operation = next(o for o in plan.operations if o.id == cell.operation)
     mix = OperationsOfMix(operation) if operation.mix else None
-    wanted = (*COLUMNS, *streams.COLUMNS) if events is not None else COLUMNS_OF_MIXES if mix is not None else COLUMNS
+    wanted = (*COLUMNS, *COLUMNS_OF_STREAMS) if events is not None else COLUMNS_OF_MIXES if mix is not None else COLUMNS
 
     def add(record: TrialRecord) -> TrialEvidence:  # what it reads is free again before all trials are pooled
         parts = list(_parts(run, plan, cell, record, wanted, pieces, observers, is_one_clock=is_one_clock))

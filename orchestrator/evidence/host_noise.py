@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from orchestrator.evidence import store_times
 from orchestrator.evidence.run_evidence import CellEvidence, TrialEvidence, round_trips_to_open
 from orchestrator.experiment.plan.cells import ask_postgresql
 from orchestrator.experiment.plan.topology import Limit
-from orchestrator.findings import store_times
 from orchestrator.findings.disturbed import MOST
 from services.python.contract.counters import HostCounters
 

@@ -16,7 +16,7 @@ from orchestrator.errors import UsageError
 from orchestrator.evidence.collect import is_one_machine
 from orchestrator.evidence.joined_turns import joined
 from orchestrator.evidence.searched import expanded
-from orchestrator.evidence.streams import StreamSamples
+from orchestrator.evidence.stream_samples import StreamSamples
 from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.exports.cell_columns import BETWEEN, CELL, FAILED, RTT, RUN, VALID, distances_of

@@ -17,13 +17,12 @@ from typing import TypeAlias
 from orchestrator.experiment.model.factors import BY_NAME, STACK
 from orchestrator.experiment.model.options import Metric
 from orchestrator.experiment.plan import contrasts
-from orchestrator.experiment.plan.documents import DOCUMENT
+from orchestrator.experiment.plan.own.json_documents import DOCUMENT
 from orchestrator.experiment.plan.parts import HTTP, differs_in, in_use
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.findings import naming
 from orchestrator.findings.block_values import by_block, by_schedule, lost, moved, ratios, why_no_value
 from orchestrator.findings.disturbed import Disturbed, corrected
-from orchestrator.findings.error_level import alpha
 from orchestrator.findings.summary import CellSummary, Comparison
 from orchestrator.findings.trial_values import COST_NAMES, COSTS, SPREAD_NAMES, SPREADS, CostName, SpreadName
 from orchestrator.statistics import equivalence, intervals
@@ -35,6 +34,19 @@ STATISTICS: tuple[Statistic, ...] = ("median", "p99", "throughput")
 Compared: TypeAlias = Statistic | CostName | SpreadName
 
 _OF_A_QUANTITY: dict[Standing, Standing] = {"faster": "less", "slower": "more"}
+
+
+SHARE = 0.6
+"""Of the error, at each look before the last block; chosen by simulation."""
+
+
+def error_of(plan: Plan, blocks: int | None = None) -> float:
+    """The error of intervals after so many blocks (those of the plan, unless given): smaller where a run may have ended.
+
+    `plan` as it was made: of one that ended early, `repeats` are the blocks that it has.
+    """
+    run_blocks = plan.blocks if blocks is None else blocks
+    return ALPHA * SHARE if plan.until is not None and run_blocks < plan.until.at_most else ALPHA
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +140,7 @@ def _compare(
             for pair in known
             if statistic != "throughput" or pair.cell.kind != "stream"  # its schedule sets how many events there are
         ]
-        yield from _judge(compared, plan.matters, invalid, alpha(plan))
+        yield from _judge(compared, plan.matters, invalid, error_of(plan))
 
 
 def _parts(plan: Plan, cell: CellSummary) -> dict[str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from orchestrator import quantities
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, of_load, short
-from orchestrator.experiment.plan.documents import DOCUMENT, plan_way
+from orchestrator.experiment.plan.own.json_documents import DOCUMENT, plan_way
 from orchestrator.experiment.plan.parts import are_several_languages, languages_in_words, languages_of_stacks
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary

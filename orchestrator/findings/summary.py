@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal, get_args
 
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import BY_NAME, FACTORS, STACK, of_the_call, short
@@ -16,7 +16,6 @@ from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.check_result import CheckResult
 from orchestrator.findings.condition import Condition
 from orchestrator.findings.disturbed import Disturbed
-from orchestrator.findings.store_times import StoreTimes
 from orchestrator.findings.trial_values import CostName, SpreadName
 from orchestrator.results.documents import sealed
 from orchestrator.statistics.intervals import Mean
@@ -83,6 +82,9 @@ class PartSummary:
     n: int
     median: float
     p99: float | None  # None with too few of them
+
+
+DROPPED = "dropped"  # also the text of a percentile that falls among events that never came right
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,6 +179,35 @@ class Counts:
     def share_unsent(self) -> float:
         """Of the requests that were due in an open loop, those that were not sent."""
         return self.not_sent / (self.requests + self.not_sent) if self.not_sent else 0.0
+
+
+Where = Literal["queue", "pool", "database", "service"]
+
+PLACES: Final[tuple[Where, ...]] = get_args(Where)
+"""Waiting for a thread or the event loop of the responder; waiting for a connection to the database; with it; the service's
+own code."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreTimes:
+    """Means over the measured requests of a trial, or medians of those over the trials of a cell; ms."""
+
+    handling: float
+    queue: float
+    pool: float
+    database: float
+    service: float
+    queries: float = 0.0  # a request, where the store counts them
+
+    def share(self, where: Where) -> float:
+        """The part of the handling time that is spent there."""
+        took: float = getattr(self, where)
+        return took / self.handling if self.handling else 0.0
+
+    @property
+    def most(self) -> Where:
+        """Where most of the time goes."""
+        return max(PLACES, key=self.share)
 
 
 @dataclass(frozen=True, kw_only=True)

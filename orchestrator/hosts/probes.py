@@ -17,7 +17,7 @@ from orchestrator.catalogue.offers import Language
 from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.experiment.model.factors import GIVEN
-from orchestrator.experiment.plan.documents import INSTALL, is_compiler_there
+from orchestrator.experiment.plan.own.json_documents import INSTALL, is_compiler_there
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts import chromium

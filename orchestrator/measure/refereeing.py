@@ -11,7 +11,7 @@ from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factors import OF_THE_CALL
 from orchestrator.experiment.plan.cells import connections_of
-from orchestrator.experiment.plan.documents import DOCUMENT, TYPED, plan_way
+from orchestrator.experiment.plan.own.json_documents import DOCUMENT, TYPED, plan_way
 from orchestrator.experiment.plan.parts import HTTP
 from orchestrator.experiment.plan.plan import Cell, Plan, PlannedTrial
 from orchestrator.experiment.providers import PROVIDERS

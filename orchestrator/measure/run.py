@@ -291,7 +291,7 @@ class Run:
 
     def _deploy(self) -> None:
         """Hand the hosts over, describe them, bring the payloads to who asks, and the schemas of documents to all."""
-        from orchestrator.experiment.plan.documents import write_schemas
+        from orchestrator.experiment.plan.own.json_documents import write_schemas
         from orchestrator.experiment.plan.payloads import materialise
 
         context, plan = self._context, self._context.plan

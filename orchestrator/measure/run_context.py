@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from orchestrator.clock import Clock
 from orchestrator.experiment.model.factors import OF_THE_CALL, knobs, of_load, requesters_of, resources
 from orchestrator.experiment.plan.cells import connections_of, processes_of
-from orchestrator.experiment.plan.documents import DOCUMENT, TYPED, plan_way
+from orchestrator.experiment.plan.own.json_documents import DOCUMENT, TYPED, plan_way
 from orchestrator.experiment.plan.plan import Cell, Operation, Plan, Stack, Turns
 from orchestrator.experiment.read.units import format_rate
 from orchestrator.hosts.base import Fleet, Host, HostLost

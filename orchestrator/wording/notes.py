@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orchestrator.experiment.plan import documents
+from orchestrator.experiment.plan.own import json_documents
 from orchestrator.experiment.plan.own.running import externals_by_label, place_of
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import MeasuredRun, RunSummary
@@ -31,7 +31,7 @@ def notes(summary: RunSummary) -> tuple[str, ...]:
         *other_questions.steadiest(summary),
         *crossings(AXES.of(summary)),
         evolution.sentence(summary.cells),
-        documents.sentence(summary.plan),
+        json_documents.sentence(summary.plan),
         *_work(summary.plan),
     )
     return tuple(dict.fromkeys(filter(None, every)))

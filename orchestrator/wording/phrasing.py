@@ -8,8 +8,7 @@ from math import floor, log10
 from typing import Literal
 
 from orchestrator import quantities
-from orchestrator.evidence.streams import DROPPED
-from orchestrator.findings.summary import CellSummary
+from orchestrator.findings.summary import DROPPED, CellSummary
 from orchestrator.statistics.terms import Interval
 
 MOST_LETTERS = 240

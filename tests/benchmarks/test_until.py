@@ -11,7 +11,7 @@ import pytest
 from benchmarks.simulated import VALIDATION
 from benchmarks.until import EFFECTS, correlated, coverage, ended, log_ratios, table
 from orchestrator.experiment.plan.plan import Until
-from orchestrator.findings.error_level import SHARE
+from orchestrator.findings.compare import SHARE
 from orchestrator.questions.until import find as until
 from orchestrator.results.turn_times import TrialMedian
 from tests.support.plans import plan

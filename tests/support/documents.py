@@ -6,8 +6,8 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from orchestrator.experiment.plan.documents import descriptor_set
-from orchestrator.experiment.plan.message_shape import typed_message
+from orchestrator.experiment.plan.own.json_documents import descriptor_set
+from orchestrator.experiment.read.message_shape import typed_message
 from services.python.contract.lines import Schema
 
 

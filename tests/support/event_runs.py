@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from orchestrator.evidence.streams import due
+from orchestrator.evidence.stream_samples import due
 from orchestrator.experiment.plan import plan as p
 from orchestrator.record_layout import CLOCKS, COLUMNS, KINDS
 from services.python.contract.lines import STATUSES, Load, Warmup

@@ -21,8 +21,8 @@ from statistics import median
 import numpy as np
 
 from orchestrator.checks.base import CALLS, CODECS, Check, Finding, not_applicable, passes, warns, worst
+from orchestrator.evidence import store_times
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
-from orchestrator.findings import store_times
 from orchestrator.statistics.quantiles import NS_PER_MS, Nanoseconds, quantile
 
 NAME = "latency modes"

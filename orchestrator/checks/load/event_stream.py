@@ -18,7 +18,7 @@ from typing import Any
 from orchestrator.checks.base import STREAMS, Check, Finding, fails, in_most, passes, point, untroubled, warns
 from orchestrator.checks.replies.reply import percentiles_moved
 from orchestrator.evidence.run_evidence import CellEvidence, EventCounts, Part, Samples, StreamTrial, TrialEvidence
-from orchestrator.evidence.streams import StreamSamples
+from orchestrator.evidence.stream_samples import StreamSamples
 from orchestrator.findings.check_result import Overload
 from orchestrator.statistics.quantiles import quantile
 

@@ -13,10 +13,10 @@ from orchestrator.between_runs.measured_runs import read_summaries
 from orchestrator.cli.tables import table
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import OF_THE_CALL, said
-from orchestrator.experiment.plan import contrasts, documents, parts
+from orchestrator.experiment.plan import contrasts, parts
 from orchestrator.experiment.plan.estimate import cost_of, estimate
 from orchestrator.experiment.plan.loads import describe_search
-from orchestrator.experiment.plan.own import running
+from orchestrator.experiment.plan.own import json_documents, running
 from orchestrator.experiment.plan.plan import Cell, Placement, Plan
 from orchestrator.experiment.plan.topology import with_too_few_cpus
 from orchestrator.experiment.plan.turn_lengths import END_BYTES
@@ -75,7 +75,7 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "cost": cost,
         "reference": plan.reference,
         "compared": contrasts.compared(plan),
-        "documents": documents.sentence(plan),
+        "documents": json_documents.sentence(plan),
         "matters": plan.matters,
         "power": None if _is_search(plan) else _power(usual, history),
         "external": running.announcements(plan),

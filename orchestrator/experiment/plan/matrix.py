@@ -15,11 +15,11 @@ from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.factors import STACK
 from orchestrator.experiment.model.loader import Located, Steps
 from orchestrator.experiment.model.options import most_blocks
-from orchestrator.experiment.plan import documents, rules
+from orchestrator.experiment.plan import rules
 from orchestrator.experiment.plan.cells import cell_id
 from orchestrator.experiment.plan.contrasts import resolve_contrasts
 from orchestrator.experiment.plan.loads import refuse_mixed_searches, resolve_loads, resolve_warmup
-from orchestrator.experiment.plan.own import own_calls
+from orchestrator.experiment.plan.own import json_documents, own_calls
 from orchestrator.experiment.plan.own.own_hosts import by_role
 from orchestrator.experiment.plan.payloads import PlannedOperation, resolve_operations, with_digest
 from orchestrator.experiment.plan.placements import resolve_placements
@@ -197,12 +197,12 @@ def _assemble(
     typed = {
         cell.operation
         for cell in cells
-        if resolved[cell.stack]["documents"] == documents.TYPED == cell.factors[documents.DOCUMENT]
+        if resolved[cell.stack]["documents"] == json_documents.TYPED == cell.factors[json_documents.DOCUMENT]
     }
     needed = [with_digest(planned) for planned in operations if planned.operation.id in used_operations]
     for number, planned in enumerate(needed):
         if planned.operation.id in typed:
-            needed[number] = documents.with_shape(located.folder, planned)
+            needed[number] = json_documents.with_shape(located.folder, planned)
     return Matrix(
         stacks=tuple(stacks),
         operations=tuple(planned.operation for planned in needed),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from orchestrator.catalogue.offers import NONE, Client, Protocol, Responder
-from orchestrator.experiment.plan.documents import DOCUMENT, WORDS, plan_way
+from orchestrator.experiment.plan.own.json_documents import DOCUMENT, WORDS, plan_way
 from orchestrator.experiment.plan.payloads import payloads_of
 from orchestrator.experiment.plan.plan import Plan
 

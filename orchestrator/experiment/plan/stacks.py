@@ -24,7 +24,7 @@ from orchestrator.experiment.model.factors import (
     without_call,
 )
 from orchestrator.experiment.model.loader import Located, Steps
-from orchestrator.experiment.plan.documents import carried_by
+from orchestrator.experiment.plan.own.json_documents import carried_by
 from orchestrator.experiment.plan.parts import BYTES, LANGUAGES, REQUESTER, RESPONDER, parts_alone, parts_of
 from orchestrator.experiment.plan.plan import NOBODY, External, Stack
 from orchestrator.experiment.plan.topology import usable

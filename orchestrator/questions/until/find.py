@@ -17,7 +17,7 @@ from math import exp, log, sqrt
 from orchestrator.experiment.plan.contrasts import Pair, pairs
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.block_values import medians, ratio
-from orchestrator.findings.error_level import alpha
+from orchestrator.findings.compare import error_of
 from orchestrator.questions.base import Basis, Question
 from orchestrator.results.turn_times import TrialMedian
 from orchestrator.statistics import intervals
@@ -72,7 +72,7 @@ def look(plan: Plan, by_block: Medians, blocks: int) -> Look:
     logs = [_result(pair, by_block, blocks) for pair in planned]
     results = intervals.moderated_by_place([pair.cell.placement for pair in planned], logs)
     compared = [(pair, result) for pair, result in zip(planned, results, strict=True) if not pair.is_control]
-    level = alpha(plan, blocks) / max(1, len(compared))
+    level = error_of(plan, blocks) / max(1, len(compared))
     widths = []
     for pair, result in compared:
         reaches = None
@@ -96,7 +96,7 @@ def expected_blocks(plan: Plan, sd: float) -> int:
     compared = max(1, sum(not pair.is_control for pair in pairs(plan)))
     within = log(1 + plan.until.within)
     for blocks in range(plan.until.at_least, plan.until.at_most):
-        level = alpha(plan, blocks) / compared
+        level = error_of(plan, blocks) / compared
         if intervals.t_quantile(1 - level / 2, blocks - 1) * (sd / sqrt(blocks)) <= within:
             return blocks
     return plan.until.at_most

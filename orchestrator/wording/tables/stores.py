@@ -6,8 +6,7 @@ from typing import Final
 
 from orchestrator import quantities
 from orchestrator.experiment.model.factors import BY_NAME, DRIVER, OF_THE_STORE, POOL, POSTGRESQL, STORE, short
-from orchestrator.findings.store_times import PLACES, StoreTimes, Where
-from orchestrator.findings.summary import CellSummary, RunSummary
+from orchestrator.findings.summary import PLACES, CellSummary, RunSummary, StoreTimes, Where
 from orchestrator.wording.tables.table import Table, text_table
 
 _OF_THE_STORE = frozenset(factor.name for factor in OF_THE_STORE)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from orchestrator.evidence.streams import DROPPED
-from orchestrator.findings.summary import RunSummary, StreamSummary
+from orchestrator.findings.summary import DROPPED, RunSummary, StreamSummary
 from orchestrator.quantities import Unit, significant, size, unit_for
 from orchestrator.wording.tables.table import Table, text_table
 

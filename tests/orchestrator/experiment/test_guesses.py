@@ -11,7 +11,7 @@ import pytest
 from benchmarks.reference import examples_page
 from orchestrator.errors import MissingError
 from orchestrator.experiment.examples import FOLDER, examples
-from orchestrator.experiment.plan import documents
+from orchestrator.experiment.plan.own import json_documents
 from orchestrator.experiment.plan.payloads import materialise
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
@@ -40,7 +40,8 @@ def planned(folder: Path, text: str, document: Any = ROWS) -> Plan:
 
 def ways(plan: Plan) -> dict[str, str | None]:
     return {
-        cell.id: documents.plan_way(plan, cell.stack, cell.operation, cell.factors["document"]) for cell in plan.cells
+        cell.id: json_documents.plan_way(plan, cell.stack, cell.operation, cell.factors["document"])
+        for cell in plan.cells
     }
 
 
@@ -62,7 +63,7 @@ def test_an_exchange_has_one_message_for_both_of_its_documents(tmp_path: Path) -
     assert list(ways(plan).values()) == [None, "typed", "typed"]
     (path,) = materialise(plan, tmp_path / "payloads")
     assert json.loads(path.read_bytes()) == {"request": {"id": 1}, "reply": {"rows": ROWS}}
-    assert documents.write_schemas(plan, [path]).keys() == {file.operation}
+    assert json_documents.write_schemas(plan, [path]).keys() == {file.operation}
     assert is_stale(plan) is None
     (tmp_path / "small.json").write_text('{"id": 2}')
     assert is_stale(plan) == "small.json or rows.json has changed since the plan was made"
@@ -71,7 +72,7 @@ def test_an_exchange_has_one_message_for_both_of_its_documents(tmp_path: Path) -
 def test_a_document_without_a_shape_is_a_value_with_its_reason(tmp_path: Path) -> None:
     plan = planned(tmp_path, HEAD + STACKS, 7)
     assert list(ways(plan).values()) == [None, "value", "value"]
-    assert documents.write_schemas(plan, materialise(plan, tmp_path / "payloads")) == {}
+    assert json_documents.write_schemas(plan, materialise(plan, tmp_path / "payloads")) == {}
 
 
 @pytest.mark.slow
@@ -80,8 +81,8 @@ def test_without_a_compiler_plan_run_and_doctor_say_what_to_install(
 ) -> None:
     plan = planned(tmp_path, HEAD + STACKS)
     files = materialise(plan, tmp_path / "payloads")
-    monkeypatch.setattr(documents, "find_spec", lambda _name: None)
-    for needs_it in (lambda: planned(tmp_path, HEAD + STACKS), lambda: documents.write_schemas(plan, files)):
+    monkeypatch.setattr(json_documents, "find_spec", lambda _name: None)
+    for needs_it in (lambda: planned(tmp_path, HEAD + STACKS), lambda: json_documents.write_schemas(plan, files)):
         with pytest.raises(MissingError) as missing:
             needs_it()
         assert "grpcio-tools; or write `document: value`" in (missing.value.hint or "")

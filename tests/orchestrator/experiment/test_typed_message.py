@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.experiment.plan.documents import descriptor_set
-from orchestrator.experiment.plan.message_shape import LONGEST_KEY, MOST_FIELDS, MOST_KEYS, Place, typed_message
+from orchestrator.experiment.plan.own.json_documents import descriptor_set
+from orchestrator.experiment.read.message_shape import LONGEST_KEY, MOST_FIELDS, MOST_KEYS, Place, typed_message
 
 ORDERS = {
     "orders": [

@@ -27,12 +27,12 @@ _PLAIN: dict[Any, some.SearchStrategy[Any]] = {
     bool: some.booleans(),
     NoneType: some.none(),
 }
-_PLAIN[Plan] = some.just(summaries.PLAN)
 _PLAIN[Any] = some.recursive(
     some.one_of(*_PLAIN.values()),
     lambda inner: some.lists(inner, max_size=2) | some.dictionaries(_PLAIN[str], inner, max_size=2),
     max_leaves=3,
 )
+_PLAIN[Plan] = some.just(summaries.PLAN)
 
 
 def of(hint: Any) -> some.SearchStrategy[Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.experiment.plan import documents
+from orchestrator.experiment.plan.own import json_documents
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.results.folder import RunFolder
 from orchestrator.summarise import summarise
@@ -96,7 +96,7 @@ def test_a_real_run_carries_it_both_ways_and_says_so(tmp_path: Path) -> None:
     assert 2 * min(of_typed) < min(of_value)
     checked = {check.cell: check.verdict for check in summary.checks if check.name == "codec size"}
     assert {checked[name] for name in parts} == {"pass"}
-    assert documents.sentence(summary.plan) == (
+    assert json_documents.sentence(summary.plan) == (
         "Its own JSON: rows.json travels as a typed message over grpc, http+protobuf"
         " and as google.protobuf.Value over grpc, http+protobuf."
     )

@@ -19,8 +19,8 @@ from orchestrator.report.render import render
 from orchestrator.summarise import summarise, summary_of
 from orchestrator.wording.answer import answer
 from orchestrator.wording.tables.question_tables import tables
-from tests.orchestrator.evidence import test_mixes as mix
-from tests.orchestrator.findings import test_store_times as stores
+from tests.orchestrator.evidence import test_mixed_samples as mix
+from tests.orchestrator.evidence import test_store_times as stores
 from tests.orchestrator.questions.capacity import test_find as capacity
 from tests.orchestrator.questions.languages import test_find as languages
 from tests.orchestrator.questions.saturation import test_beyond_capacity as saturation

@@ -15,6 +15,7 @@ from orchestrator.results import derive
 from orchestrator.results.columns import read_columns
 from orchestrator.results.manifest import BaselineRecord, TrialRecord
 from orchestrator.results.turn_times import LIMIT, WAITED_LIMIT, TurnTime, disturbed, measured_outside, stolen_beside
+from tests.support.summaries import PLAN
 
 
 @pytest.mark.parametrize(
@@ -125,6 +126,4 @@ def test_a_block_that_was_begun_again_forgets_its_earlier_attempt():
 
 def test_the_manifest_lists_only_files_that_count():
     events = [BEGIN, baseline(0, 0), *({"event": "file", "path": p, "sha256": "x"} for p in ("b0-a0", "b0-a9"))]
-    assert derive.manifest(derive.read(events), {"stacks": [], "experiment_path": "", "overrides": []}).files == {
-        "b0-a0": "x"
-    }
+    assert derive.manifest(derive.read(events), PLAN).files == {"b0-a0": "x"}

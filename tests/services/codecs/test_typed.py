@@ -14,7 +14,7 @@ from grpc_tools import protoc
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orchestrator.experiment.plan.message_shape import typed_message
+from orchestrator.experiment.read.message_shape import typed_message
 from services.python.codecs.base import Coder
 from services.python.codecs.protobuf import CODEC, method_named
 from services.python.codecs.typed import method_of, typed_echo, with_schema

@@ -1,1 +1,1 @@
-"""Calls of services of the person's own: what a plan resolves of them."""
+"""What is a person's own: services and their calls, hosts, JSON."""

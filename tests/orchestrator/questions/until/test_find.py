@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.experiment.plan.plan import Plan, Until
+from orchestrator.findings.compare import SHARE, error_of
 from orchestrator.questions.until.find import QUESTION as UNTIL
-from orchestrator.questions.until.find import SHARE, alpha, expected_blocks, look
+from orchestrator.questions.until.find import expected_blocks, look
 from orchestrator.results.turn_times import TrialMedian
 from orchestrator.statistics.intervals import ALPHA
 from orchestrator.summarise import summarise, summary_of
@@ -90,9 +91,9 @@ def test_a_pair_without_three_values_is_never_narrow_enough():
 
 def test_only_an_end_before_the_last_block_is_corrected_for():
     plan = until(0.10, blocks=8)
-    assert alpha(plan, 7) == pytest.approx(ALPHA * SHARE)
-    assert alpha(plan, 8) == ALPHA
-    assert alpha(replace(plan, until=None), 3) == ALPHA
+    assert error_of(plan, 7) == pytest.approx(ALPHA * SHARE)
+    assert error_of(plan, 8) == ALPHA
+    assert error_of(replace(plan, until=None), 3) == ALPHA
 
 
 def test_a_narrower_interval_is_expected_to_take_more_blocks():

@@ -17,10 +17,10 @@ from typing import Literal
 from orchestrator.catalogue.offers import End, Responder
 from orchestrator.disk import whole_file, writing
 from orchestrator.errors import MissingError, OrchError
-from orchestrator.experiment.plan.message_shape import typed_message
 from orchestrator.experiment.plan.payloads import PlannedOperation
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.read.json_payload import MOST_JSON_BYTES
+from orchestrator.experiment.read.message_shape import typed_message
 from orchestrator.files import read_file
 
 How = Literal["typed", "value"]

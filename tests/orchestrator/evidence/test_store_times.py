@@ -6,9 +6,8 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from orchestrator.findings import store_times
-from orchestrator.findings.store_times import StoreTimes
-from orchestrator.findings.summary import Details, RunSummary
+from orchestrator.evidence import store_times
+from orchestrator.findings.summary import Details, RunSummary, StoreTimes
 from orchestrator.summarise import summarise
 from orchestrator.wording.tables import stores as store_words
 from services.python.contract import responder_lines as lines

@@ -33,7 +33,6 @@ DRIFT = 5_000
 """Two clocks of hosts drift apart by at most one part in so many: 100 ppm each, which a crystal without care may have."""
 
 COLUMNS = ("parent", "sender_ns", "sender_clock")  # beside those of `evidence`
-DROPPED = "dropped"  # also the text of a percentile that falls among events that never came right
 _REQUEST, _EVENT = KINDS.index("request"), KINDS.index("event")
 _SENDER = CLOCKS.index("responder-monotonic")
 _CLOCKS_DIFFER = 1_000  # two hosts' clocks count the same time to one part in so many, and far better
