@@ -56,7 +56,7 @@ def judged(tool: Tool, status: int, output: str) -> Found:
     number = next((match[0] for pattern in _VERSION if (match := pattern.search(output))), None)
     if status or number is None:
         first_line = output.strip().partition("\n")[0]
-        return Found(tool=tool, why=f"{shlex.join(tool.version)} tells no version: {first_line[:200] or status}")
+        return Found(tool=tool, why=f"{shlex.join(tool.version)} prints no version: {first_line[:200] or status}")
     if _is_older(number, tool.at_least):
         return Found(tool=tool, version=number, why=f"{tool.program} is {number}, older than {tool.at_least}")
     return Found(tool=tool, version=number)

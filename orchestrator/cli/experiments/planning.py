@@ -126,7 +126,7 @@ def _tried(made: Plan) -> list[dict[str, Any]]:
             for line in str(document.get(key, "")).splitlines():
                 console.result(f"  {sign} {line}")
     if not documents:
-        raise UsageError("no stack calls a service of your own", hint="--try asks only such services")
+        raise UsageError("no stack calls a service of your own", hint="--try calls only such services")
     return documents
 
 

@@ -54,7 +54,7 @@ def _head(draft: Draft, source: str, name: str) -> Iterator[str]:
         f"Drafted from {source} ({draft.kind}): {few}. Those that may change data are commented out.", ""
     )
     yield "# Choose: which stacks to compare, where the services answer, and real values in the data."
-    yield "# `orch plan --try` asks each stack once and shows request and reply: docs/how-to/services-and-ci.md."
+    yield "# `orch plan --try` calls each stack once and shows request and reply: docs/how-to/services-and-ci.md."
     yield from _yaml({"name": name, "question": _line(f"How long does a call of {draft.title} take?")[:300]})
     yield "services:"
     for service, origin in draft.services.items():

@@ -34,7 +34,7 @@ def parts_of(responder: Responder, client: Client) -> dict[str, str]:
         "framework": parts.server if parts.framework == NONE else f"{parts.framework} on {parts.server}",
         "validation": parts.validation,
         "client": client.name,
-        "language": ", asked in ".join(languages),
+        "language": ", called from ".join(languages),
         "reading": client.omits or "every field",
     }
 

@@ -135,7 +135,7 @@ def session_server(plan: Plan) -> Iterator[str]:
         yield given
     elif plan.provider != THIS_MACHINE:
         raise MissingError(
-            f"this plan asks a server of PostgreSQL that {GIVEN} named when it was made, and none is named now",
+            f"this plan uses a server of PostgreSQL that {GIVEN} named when it was made, and none is named now",
             hint=f"name it: {GIVEN}=postgresql://user@host:5432/name, or `orch plan` again for one with a host of its own",
         )
     else:

@@ -41,7 +41,7 @@ _NOISE: Mapping[str, Words] = {
     "quiet": "The hosts were quiet.",
     "steal": "the hypervisor took {steal:percent} of a core away",
     "throttled": "the CPU quota stopped it for {throttled:percent} of the time",
-    "unknown-database": (f"{_UNKNOWN}: nobody counts what a database's server did while it was asked.", _LOOK),
+    "unknown-database": (f"{_UNKNOWN}: nobody counts what a database's server did meanwhile.", _LOOK),
     "unknown-service": (f"{_UNKNOWN}: {quantities.NOT_OURS}.", _LOOK),
 }
 _WARM_UP = "Lengthen the warm-up (`warmup`) or the trial until this disappears."

@@ -87,7 +87,7 @@ def test_a_build_that_does_not_leave_what_it_should_has_failed(tmp_path: Path) -
             "there is no tinyc on the PATH (it is in every image)",
         ),
         ({"at_least": "7.2"}, "sh is 7.1, older than 7.2 (it is in every image)"),
-        ({"version": ["sh", "-c", "echo unknown"]}, "tells no version: unknown"),
+        ({"version": ["sh", "-c", "echo unknown"]}, "prints no version: unknown"),
     ],
 )
 def test_a_toolchain_that_is_missing_or_too_old_is_told_with_how_to_get_it(

@@ -107,8 +107,8 @@ TOOL = Tool(program="tinyc", at_least="1.26", version=["tinyc", "version"], inst
         (0, "tinyc version tinyc1.26.0 linux/amd64", "1.26.0", ""),
         (0, "v20.19.2", "20.19.2", ""),
         (0, "tinyc 1.9.9 (2026-03-21)", "1.9.9", "tinyc is 1.9.9, older than 1.26"),
-        (0, "hello", None, "tinyc version tells no version: hello"),
-        (1, "tinyc 1.26", None, "tinyc version tells no version: tinyc 1.26"),
+        (0, "hello", None, "tinyc version prints no version: hello"),
+        (1, "tinyc 1.26", None, "tinyc version prints no version: tinyc 1.26"),
         (127, "sh: tinyc: not found", None, "there is no tinyc on the PATH"),
     ],
 )

@@ -67,7 +67,7 @@ def has_own_services(located: Located) -> bool:
             reason = "stacks with a `service` of your own are compared among themselves."
             located.add(("stacks", own.index(False)), reason)
         if experiment.operations:
-            located.add(("operations",), "your own services are asked what their `call` says: leave `operations` out.")
+            located.add(("operations",), "your own services do what their `call` says: leave `operations` out.")
         return True
     if not experiment.operations:
         located.add((), "'operations' is missing. What each request does.")

@@ -55,7 +55,7 @@ def find_program() -> str:
         return path
     raise MissingError(
         "neither terraform nor tofu is on the PATH; hosts are made with one of them",
-        hint="install Terraform or OpenTofu, 1.6 or newer, from its vendor's package; `orch doctor` tells what else",
+        hint="install Terraform or OpenTofu, 1.6 or newer, from its vendor's package; `orch doctor` says what else",
     )
 
 
