@@ -70,7 +70,8 @@ def counted(
     part: RequesterRecord, record: TrialRecord, before: Columns, after: Columns, in_flight: int = 1
 ) -> RequesterRecord:
     """The requester's part with a `done` line of the turns that count: `before` and `after` are as `joined` has them."""
-    left_out = (before["phase"] == _MEASURED) & (after["phase"] == _WARM_UP) & (before["kind"] != _PART)
+    measured = (before["phase"] == _MEASURED) & (before["kind"] != _PART)
+    left_out = measured & (after["phase"] == _WARM_UP)
     requests = int(left_out.sum())
     if not requests:
         return part
@@ -83,8 +84,9 @@ def counted(
     lengths_s = [(turn.length_s, is_lost) for turn, is_lost in zip(record.turns, lost, strict=True)]
     share_of_time = sum(s for s, is_lost in lengths_s if not is_lost) / sum(s for s, _ in lengths_s)
     measured_s = None if done.measured_s is None else done.measured_s * share_of_time
-    gaps_s = _gaps_s(before, after["turn"], left_out, in_flight)
-    paused_s = None if done.paused_s is None else max(0.0, done.paused_s - gaps_s)
+    gaps_s, left_out_s = (_gaps_s(before, after["turn"], rows, in_flight) for rows in (measured, left_out))
+    share_of_pauses = 1 - left_out_s / gaps_s if gaps_s else 0.0
+    paused_s = None if done.paused_s is None else done.paused_s * share_of_pauses
     scaled = {name: value * share for name in _OF_A_SHARE if (value := getattr(done, name)) is not None}
     scaled |= {name: round(value) for name, value in scaled.items() if isinstance(getattr(done, name), int)}
     line = replace(

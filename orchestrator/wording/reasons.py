@@ -51,10 +51,11 @@ def spread_source(comparison: RunComparison) -> str:
     if not spread.assumed:
         return f"the spread between runs is estimated from {spread.runs} other runs equal to the reference"
     share = "" if spread.assumed == spread.cells else f" for {spread.assumed} of {spread.cells} cells"
+    more = quantities.count(max(1, FEWEST_RUNS - spread.runs), "more run")
     return (
-        f"the spread between runs is assumed{share}: {EXCESS:g} times what trials imply, plus "
-        f"{quantities.percent(ASSUMED_SD[comparison.statistic])} of what lies above the ping; {spread.runs} other runs "
-        f"equal to the reference were found, and {FEWEST_RUNS} are needed to estimate it"
+        f"the spread between runs is not known, and assumed to be large{share}: {EXCESS:g} times what trials imply, plus "
+        f"{quantities.percent(ASSUMED_SD[comparison.statistic])} of what lies above the ping; {more} of the reference's "
+        "plan would show it; one run with both versions as stacks needs none of this"
     )
 
 

@@ -119,7 +119,7 @@ def _sides(
     elif base is None and base_folder is not None and head_folder is not None and head == ".":
         yield arms.without_git(base_folder, head_folder)
     else:
-        raise UsageError("base and head are given in one of two ways", hint=_WAYS)
+        raise UsageError("base and head are either two commits or two folders, both given", hint=_WAYS)
 
 
 def _gate(

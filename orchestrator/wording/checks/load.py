@@ -99,7 +99,7 @@ _LITTLES_LAW: Mapping[str, Words] = {
     "held-up": (
         "[in {called}, ]between a reply and the next request, {unknown_pause_ms:ms} on average are not the requester's own"
         " work, but not in most pauses: the machine held some of them up, or the clock.",
-        "See `noise`: on a quieter machine a clock that stops early for some of the requests would be told.",
+        "See `noise`: on a quieter machine a clock that stops early for some of the requests would be found.",
     ),
     "in-flight": "Throughput x latency gives {in_flight:.2f} in flight, {concurrency} declared",
     "more-than-there-was": (
@@ -114,7 +114,7 @@ _LITTLES_LAW: Mapping[str, Words] = {
     "stops-early": (
         "[in {called}, ]between a reply and the next request, {unknown_pause_ms:ms} are not the requester's own work, at a"
         " latency of {latency_s:s}: the clock stops too early.",
-        "Check where the timer starts and stops: what a latency leaves out appears in the pause after it.",
+        "Measure again. If it remains, check the timer: what a latency leaves out is in the pause after it.",
     ),
     "too-few": (
         "{requests:count request}: too few for {concurrency} in flight to ignore the window's ends.",

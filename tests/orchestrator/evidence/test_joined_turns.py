@@ -110,6 +110,18 @@ def test_a_disturbed_turn_counts_as_warm_up() -> None:
     assert part.done.paused_s == pytest.approx(2 * 9 * MS / 1e9)
 
 
+def test_a_requester_is_held_up_in_its_pauses_as_long_as_they_are() -> None:
+    made, before = record(0.0, 0.04, 0.0), columns(3)
+    second = slice(5 + 2 + EACH + 2, 5 + 2 * (2 + EACH))
+    before["received_ns"][second] -= (
+        MS  # pauses of 2 ms, of which the requester worked for no larger share than elsewhere
+    )
+    paused_s = 0.7 * (9 + 18 + 9) * MS / 1e9
+    done = Done(rows=41, warmup_requests=11, requests=30, errors={}, measured_s=0.147, cpu_s=0.06, paused_s=paused_s)
+    part = counted(RequesterRecord(host="h", done=done, samples="s"), made, before, joined(before, made))
+    assert part.done.paused_s == pytest.approx(0.7 * 18 * MS / 1e9)
+
+
 def test_errors_of_a_disturbed_turn_are_left_out() -> None:
     made, before = record(0.0, 0.04, 0.0), columns(3)
     before["status"][22] = 4  # in the second turn: a time-out

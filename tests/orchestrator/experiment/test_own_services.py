@@ -85,7 +85,7 @@ def test_two_clients_of_one_service_are_two_stacks(shop: Path) -> None:
     shop.write_text(text + "stacks: {name: mine, service: a, client: [pycurl, aiohttp], call: {http: GET /}}\n")
     plan = make_plan(shop)
     assert [stack.label for stack in plan.stacks] == ["mine (pycurl)", "mine (aiohttp)"]
-    assert "requests go to localhost:1 (127.0.0.1), which runs already" in announcements(plan)[0]
+    assert "requests, warm-ups included, go to localhost:1 (127.0.0.1), which runs already" in announcements(plan)[0]
 
 
 def test_replies_that_are_not_decoded_are_told(shop: Path) -> None:
@@ -153,7 +153,7 @@ def test_what_another_machine_gets_is_bounded(shop: Path, more: str, messages: t
     shop.write_text(f"{text}stacks: {{service: a, call: {{http: GET /}}}}\n{more}\n")
     if not messages:
         (line,) = announcements(make_plan(shop))
-        assert "requests go to 198.18.0.1:80, which runs already, " in line
+        assert "requests, warm-ups included, go to 198.18.0.1:80, which runs already, " in line
         assert ("4 at once" in line) != ("up to 2,000 a second" in line)
         return
     assert [message for message, refusal in zip(messages, refusals(shop), strict=True) if message not in refusal] == []

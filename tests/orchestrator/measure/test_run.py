@@ -104,7 +104,7 @@ def test_of_a_run_against_what_runs_already_only_requesters_and_pings_are_starte
     assert set(pinged) == {"198.18.0.9"}
     assert {(target["host"], target["port"], target["identity"]) for target in targets} == {("there", 4712, None)}
     assert lab.console.lines[1].startswith("tcp: about ")
-    assert "requests go to there:4712 (198.18.0.9), which runs already" in lab.console.lines[1]
+    assert "requests, warm-ups included, go to there:4712 (198.18.0.9), which runs already" in lab.console.lines[1]
 
 
 def test_beside_what_runs_already_floors_stand_for_our_own_alone(lab):

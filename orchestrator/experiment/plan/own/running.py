@@ -45,6 +45,8 @@ def announcements(plan: Plan) -> list[str]:
         often += [f"{sent.in_flight:,} at once, each as soon as its reply comes"] if sent.in_flight else []
         hosts = [each.host for each in externals.values() if each.host != each.given]
         to = f"{address} ({hosts[0]})" if hosts else address
-        requests = f"about {sent.requests:,} requests go to {to}, which runs already, {' and '.join(often)}"
-        lines.append(f"{', '.join(externals)}: {requests}; orch starts nothing there, and ends nothing")
+        requests = f"about {sent.requests:,} requests, warm-ups included, go to {to}, which runs already,"
+        lines.append(
+            f"{', '.join(externals)}: {requests} {' and '.join(often)}; orch starts nothing there, and ends nothing"
+        )
     return lines
