@@ -26,6 +26,7 @@ def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Output:
     """What verbs print that are called in an empty folder; `console.err` has the rest."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(console, "as_json", False)
+    monkeypatch.setattr(console, "has_answered", False)
     for name in ("out", "err"):
         monkeypatch.setattr(console, name, Output())
     return console.out  # type: ignore[return-value]
