@@ -185,8 +185,8 @@ def test_a_comment_is_written_once_and_replaced_then(tmp_path: Path, comments, m
 @pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not here")
 def test_each_experiment_has_a_comment_of_its_own(tmp_path: Path) -> None:
     texts = [f"{MARKER}\nnot slower", "<!-- orch gate own-stock -->\nslower"]
-    found = [by("github-actions[bot]", texts[1])]
-    assert comment(tmp_path, texts, found) == (
+    comments = [by("github-actions[bot]", texts[1])]
+    assert comment(tmp_path, texts, comments) == (
         0,
         [
             ["POST", "repos/we/shop/issues/7/comments", texts[0]],

@@ -105,7 +105,7 @@ class TrialRecord:
     outcome: Literal["ok", "failed"]
     started_wall_ns: int
     ended_wall_ns: int
-    overhead_s: float = 0.0  # of older runs: what was neither warm-up nor measuring
+    overhead_s: float | None = None  # of older runs: what was neither warm-up nor measuring
     ready: Ready | None = None  # the responder's ready line
     stats: Stats | None = None  # the responder's stats after the measured phase
     stats_before: Stats | None = None

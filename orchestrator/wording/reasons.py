@@ -55,7 +55,7 @@ def spread_source(comparison: RunComparison) -> str:
     return (
         f"the spread between runs is not known, and assumed to be large{share}: {EXCESS:g} times what trials imply, plus "
         f"{quantities.percent(ASSUMED_SD[comparison.statistic])} of what lies above the ping; {more} of the reference's "
-        "plan would show it; one run with both versions as stacks needs none of this"
+        "plan would show it; one run with both versions as stacks avoids it"
     )
 
 

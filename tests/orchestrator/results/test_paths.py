@@ -47,14 +47,14 @@ SERVICE = External(given="anns-laptop", host="198.18.0.9", port=8001, authority=
 
 def test_overrides_of_stacks_that_may_hold_an_address_have_no_value():
     overrides = ("repeats=1", "stacks.0.service=ann", "stacks=[{service: ann}]")
-    made = plan("rest", "grpc", overrides=overrides, experiment_path="/home/ada/x.yaml")
-    stacks = (made.stacks[0], replace(made.stacks[1], external=SERVICE))
-    kept = shareable.plan(replace(made, stacks=stacks))
+    planned = plan("rest", "grpc", overrides=overrides, experiment_path="/home/ada/x.yaml")
+    stacks = (planned.stacks[0], replace(planned.stacks[1], external=SERVICE))
+    kept = shareable.plan(replace(planned, stacks=stacks))
     assert kept.overrides == ("repeats=1", "stacks.0.service=...", "stacks=...")
     assert "ann" not in str(kept.stacks)
     assert kept.stacks[1].external.call == {"kind": "http", "expect": True, "events": False}
     assert kept.experiment_path == "x.yaml"
-    assert shareable.plan(made).overrides == overrides
+    assert shareable.plan(planned).overrides == overrides
 
 
 def test_machines_of_ones_own_keep_name_and_role():
